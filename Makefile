@@ -1,0 +1,72 @@
+# Everything runs in virtual environments of its own; none has to be activated. Works with a plain sh.
+#   make run     the app, on http://localhost:8501       (PORT=..., ADDRESS=0.0.0.0 to serve the network)
+#   make test    every check and every test, browser tests included
+# A GPU build of torch is what pip takes on Linux by default; the smaller CPU build:
+#   make run PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+
+PYTHON ?= python3
+PORT ?= 8501
+ADDRESS ?= localhost
+PIP_FLAGS ?=
+ARGS ?=
+
+VENV := .venv
+BENCH_VENV := .bench-venv
+PY := $(VENV)/bin/python
+BENCH_PY := $(BENCH_VENV)/bin/python
+# One thread a request: two on busy cores are slower than one. Training takes all cores and sets its own number.
+ONE_THREAD := OMP_NUM_THREADS=1
+
+.PHONY: help run test lint format chromium bench bench-ui clean distclean
+
+help:
+	@echo "make run | test | lint | format | bench | bench-ui | clean | distclean"
+
+run: $(VENV)/.installed
+	$(ONE_THREAD) $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS) $(ARGS)
+
+test: lint chromium
+	$(ONE_THREAD) $(PY) -m pytest -q $(ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m pyright
+
+format: $(VENV)/.installed-dev
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+chromium: $(VENV)/.installed-dev
+	@sh scripts/chromium.sh $(PY)
+
+bench: $(BENCH_VENV)/.installed
+	$(ONE_THREAD) $(BENCH_PY) -m benchmarks.translate $(ARGS)
+
+bench-ui: $(VENV)/.installed-dev chromium
+	$(ONE_THREAD) $(PY) -m benchmarks.ui $(ARGS)
+
+# A stamp is younger than the requirements that it stands for, so pip runs only when they change.
+$(VENV)/.installed: requirements.txt | $(PY)
+	$(PY) -m pip install --disable-pip-version-check $(PIP_FLAGS) -r requirements.txt
+	@touch $@
+
+$(VENV)/.installed-dev: requirements-dev.txt requirements.txt | $(PY)
+	$(PY) -m pip install --disable-pip-version-check $(PIP_FLAGS) -r requirements-dev.txt
+	@touch $@ $(VENV)/.installed
+
+$(BENCH_VENV)/.installed: benchmarks/requirements.txt requirements.txt | $(BENCH_PY)
+	$(BENCH_PY) -m pip install --disable-pip-version-check $(PIP_FLAGS) -r requirements.txt -r benchmarks/requirements.txt
+	@touch $@
+
+$(PY) $(BENCH_PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Regard needs Python 3.11 or newer; '$(PYTHON)' is not. Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(@D:/bin=)
+
+clean:
+	rm -rf .pytest_cache .ruff_cache .hypothesis static
+	find . -name __pycache__ -not -path './.*venv/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV) $(BENCH_VENV)
