@@ -1,0 +1,193 @@
+"""Frozen settings of a model, of its decoding and of its training.
+
+Every setting is checked when the object is made, so that no other file needs to check it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, TypeVar
+
+PAD_ID, BOS_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
+
+Norm = Literal["pre", "post"]
+Sharing = Literal["none", "output", "all"]
+Schedule = Literal["inverse-sqrt", "cosine", "constant"]
+Strategy = Literal["greedy", "beam", "sample"]
+
+
+class ConfigError(ValueError):
+    """A setting that no model, decoding or training can have."""
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape of one encoder-decoder Transformer (Vaswani et al. 2017, table 3, names N, d_model, d_ff, h).
+
+    `norm`: "pre" is x + drop(f(norm(x))) with a final norm on each stack, "post" is norm(x + drop(f(x))).
+    `sharing`: "all" ties the source, target and output embeddings, "output" ties target and output, "none" ties nothing.
+    `dropout` acts on the embeddings and on each sublayer's output, `attention_dropout` on the attention weights.
+    `positions` False leaves the positional encoding out: an ablation for teaching, not for translating.
+    """
+
+    source_vocabulary: int = 8000
+    target_vocabulary: int = 8000
+    layers: int = 6
+    d_model: int = 256
+    d_ff: int = 1024
+    heads: int = 8
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    norm: Norm = "pre"
+    sharing: Sharing = "all"
+    position_base: float = 10000.0
+    positions: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("source_vocabulary", "target_vocabulary", "layers", "d_model", "d_ff", "heads"):
+            value = getattr(self, name)
+            _require(isinstance(value, int) and value > 0, f"{name} must be a positive whole number, not {value!r}.")
+        _require(
+            self.d_model % self.heads == 0,
+            f"d_model {self.d_model} does not split evenly over {self.heads} heads: choose a multiple of {self.heads}.",
+        )
+        _require(self.d_model % 2 == 0, f"d_model must be even (sine and cosine come in pairs), not {self.d_model}.")
+        for name in ("dropout", "attention_dropout"):
+            value = getattr(self, name)
+            _require(0.0 <= value < 1.0, f"{name} must be at least 0 and below 1, not {value}.")
+        _require(self.norm in ("pre", "post"), f'norm must be "pre" or "post", not {self.norm!r}.')
+        _require(
+            self.sharing in ("none", "output", "all"),
+            f'sharing must be "none", "output" or "all", not {self.sharing!r}.',
+        )
+        _require(
+            self.sharing != "all" or self.source_vocabulary == self.target_vocabulary,
+            f"sharing all embeddings needs one joint vocabulary, but the source has {self.source_vocabulary} entries "
+            f"and the target {self.target_vocabulary}.",
+        )
+        _require(self.position_base > 1.0, f"position_base must be above 1, not {self.position_base}.")
+
+    @property
+    def d_head(self) -> int:
+        """Width of one head: d_model / heads (the paper's d_k = d_v)."""
+        return self.d_model // self.heads
+
+
+@dataclass(frozen=True)
+class DecodingConfig:
+    """How a translation is searched for.
+
+    `length_penalty` is the alpha of ((5 + length) / 6)^alpha (Wu et al. 2016, section 7): 0 compares sums of
+    log-probabilities, larger values favour longer translations. `temperature`, `top_k`, `top_p` and `seed` belong to
+    "sample". `alternatives` is how many of each step's most probable tokens are kept. `max_length` counts the pieces of
+    the translation with </s>; None means twice the source's pieces plus 10.
+    """
+
+    strategy: Strategy = "greedy"
+    beam_width: int = 5
+    length_penalty: float = 0.6
+    n_best: int = 1
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    alternatives: int = 5
+    max_length: int | None = None
+
+    def __post_init__(self) -> None:
+        _require(
+            self.strategy in ("greedy", "beam", "sample"),
+            f'strategy must be "greedy", "beam" or "sample", not {self.strategy!r}.',
+        )
+        _require(1 <= self.beam_width <= 64, f"beam_width must be 1 to 64, not {self.beam_width}.")
+        _require(self.length_penalty >= 0.0, f"length_penalty must be 0 or more, not {self.length_penalty}.")
+        _require(
+            self.n_best >= 1 and (self.strategy != "beam" or self.n_best <= self.beam_width),
+            f"n_best must be 1 to the beam width ({self.beam_width}), not {self.n_best}.",
+        )
+        _require(self.temperature > 0.0, f"temperature must be above 0, not {self.temperature}.")
+        _require(self.top_k >= 0, f"top_k must be 0 (off) or more, not {self.top_k}.")
+        _require(0.0 < self.top_p <= 1.0, f"top_p must be above 0 and at most 1, not {self.top_p}.")
+        _require(self.alternatives >= 0, f"alternatives must be 0 or more, not {self.alternatives}.")
+        _require(
+            self.max_length is None or self.max_length >= 1, f"max_length must be 1 or more, not {self.max_length}."
+        )
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How a model is trained. Lengths of time are counted in optimizer steps.
+
+    `schedule` shapes the learning rate after `warmup_steps`; the last `cooldown_steps` bring whatever it is down to
+    zero in a straight line (Hägele et al. 2024), so that a run may be lengthened at any moment before them.
+    `average_decay` is that of the running average of the weights, which is what is validated and kept; 0 keeps the last
+    weights. `join_share` and `vary_share` are those of `training/augment.py`. `patience` counts validations without a
+    better validation loss before the run ends early; 0 never ends it early.
+    """
+
+    steps: int = 20000
+    tokens_per_batch: int = 4000
+    learning_rate: float = 1e-3
+    warmup_steps: int = 800
+    schedule: Schedule = "inverse-sqrt"
+    cooldown_steps: int = 0
+    weight_decay: float = 0.01
+    label_smoothing: float = 0.1
+    gradient_clip: float = 1.0
+    precision: Literal["bf16", "fp32"] = "bf16"
+    seed: int = 1
+    validate_every: int = 500
+    validation_sentences: int = 500
+    save_every: int = 500
+    patience: int = 0
+    average_decay: float = 0.998
+    join_share: float = 0.15
+    vary_share: float = 0.1
+    homograph_repeats: int = 4
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "tokens_per_batch", "validate_every", "save_every"):
+            _require(getattr(self, name) >= 1, f"{name} must be 1 or more, not {getattr(self, name)}.")
+        for name in ("warmup_steps", "cooldown_steps", "patience", "homograph_repeats", "validation_sentences"):
+            _require(getattr(self, name) >= 0, f"{name} must be 0 or more, not {getattr(self, name)}.")
+        _require(self.learning_rate > 0.0, f"learning_rate must be above 0, not {self.learning_rate}.")
+        _require(
+            self.schedule in ("inverse-sqrt", "cosine", "constant"),
+            f'schedule must be "inverse-sqrt", "cosine" or "constant", not {self.schedule!r}.',
+        )
+        _require(
+            self.warmup_steps + self.cooldown_steps <= self.steps,
+            f"{self.warmup_steps} warm-up and {self.cooldown_steps} cool-down steps do not fit in {self.steps} steps.",
+        )
+        _require(0.0 <= self.label_smoothing < 1.0, f"label_smoothing must be in [0, 1), not {self.label_smoothing}.")
+        for name in ("join_share", "vary_share", "average_decay"):
+            _require(0.0 <= getattr(self, name) <= 1.0, f"{name} must be 0 to 1, not {getattr(self, name)}.")
+        _require(self.precision in ("bf16", "fp32"), f'precision must be "bf16" or "fp32", not {self.precision!r}.')
+
+
+Config = TypeVar("Config", ModelConfig, DecodingConfig, TrainingConfig)
+
+
+def to_json(config: ModelConfig | DecodingConfig | TrainingConfig) -> dict[str, Any]:
+    """The settings as a plain dictionary."""
+    return asdict(config)
+
+
+def from_json(kind: type[Config], data: dict[str, Any]) -> Config:
+    """Settings from a dictionary.
+
+    Raises:
+        ConfigError: names the settings that `kind` does not have, or the value that it cannot take.
+    """
+    known = {field.name for field in fields(kind)}
+    unknown = sorted(set(data) - known)
+    _require(not unknown, f"{kind.__name__} has no setting named {', '.join(unknown)}.")
+    try:
+        return kind(**data)
+    except TypeError as error:
+        raise ConfigError(f"{kind.__name__} was given a value of the wrong kind: {error}.") from error

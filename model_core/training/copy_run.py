@@ -1,0 +1,125 @@
+"""The copy task from start to checkpoint folder: the training of `python -m model_core train --task copy`."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from model_core.checkpoint import load_checkpoint, update_checkpoint
+from model_core.config import ModelConfig, TrainingConfig
+from model_core.training.copy_card import copy_card
+from model_core.training.copy_task import COPY_MODEL, CopyTask, copy_tokenizer
+from model_core.training.diagonal import CrossAttention, cross_attention
+from model_core.training.distributed import joined_workers
+from model_core.training.moments import EXAMPLE, Moments
+from model_core.training.run import SettingsError, check_settings, has_checkpoint, run_task, write_settings
+from model_core.training.state import Progress
+from model_core.transformer import make_model
+
+
+@dataclass(frozen=True)
+class CopyResult:
+    """How far a training came, and the share of the held-out sequences that its checkpoint copies exactly.
+
+    `exact` is None where there is no checkpoint yet, and in all processes but the first.
+    """
+
+    progress: Progress
+    exact: float | None
+
+
+def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingConfig) -> CopyResult:
+    """Trains the copy task, going on where a run in `out` stopped, and measures what it has learned.
+
+    Raises:
+        SettingsError: `shape` has another vocabulary than the task, or is not that of the run in `out`.
+        TrainingError, StateError: the training can't go on.
+    """
+    tokenizer = copy_tokenizer()
+    if {shape.source_vocabulary, shape.target_vocabulary} != {tokenizer.vocabulary_size}:
+        raise SettingsError(f"The copy task has a vocabulary of {tokenizer.vocabulary_size}; no other is possible.")
+    with joined_workers() as workers:
+        check_settings(out, shape)
+        task = CopyTask(tokenizer, config.seed)
+        model, moments = make_model(shape, seed=config.seed), Moments(out, tokenizer, config.steps)
+        keep = moments.keep if workers.first else (lambda model, step: None)
+        if workers.first:
+            write_settings(out, shape)
+        keep(model, 0)
+        progress = run_task(
+            task,
+            model,
+            tokenizer,
+            config,
+            out,
+            name="copy",
+            what="Copies 3 to 10 letters.",
+            workers=workers,
+            after_step=lambda model, result, progress: keep(model, progress.step),
+        )
+        exact = _measure(out, task, moments, progress) if workers.first and has_checkpoint(out) else None
+        return CopyResult(progress, exact)
+
+
+def _measure(out: Path, task: CopyTask, moments: Moments, progress: Progress) -> float:
+    """Writes what the checkpoint can do, and how it came to that, into its metrics and its model card."""
+    checkpoint = load_checkpoint(out)
+    exact = task.exact_share(checkpoint.model)
+    kept = moments.kept(progress.step)
+    metrics = {
+        "exact_share": exact,
+        "held_out_sequences": len(task.held_out),
+        "validation": checkpoint.metrics.get("validation", {}),
+        "training": _log_summary(out / "log.csv", progress),
+        "cross_attention": _told(cross_attention(checkpoint.model, task.held_out)),
+        "moments": {"example": EXAMPLE, "steps": [asdict(moment) for moment in kept]},
+    }
+    training = {
+        **checkpoint.training,
+        "task": "copy",
+        "threads": torch.get_num_threads(),
+        "moments": {"example": EXAMPLE, "files": [moment.file for moment in kept]},
+    }
+    card = copy_card(checkpoint.model, training, metrics)
+    extras = ("log.csv", *(moment.file for moment in kept))
+    update_checkpoint(out, metrics=metrics, card=card, training=training, extra_files=extras)
+    return exact
+
+
+def _log_summary(path: Path, progress: Progress) -> dict[str, Any]:
+    """What the log says in a few figures; the rest is in the log."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    losses = [row for row in rows if row["loss"]]
+    perfect = [int(row["step"]) for row in rows if row["token_accuracy"] and float(row["token_accuracy"]) == 1.0]
+    return {
+        "steps": progress.step,
+        "seconds": round(progress.seconds),
+        "target_tokens": progress.target_tokens,
+        "first_loss": float(losses[0]["loss"]) if losses else None,
+        "last_loss": float(losses[-1]["loss"]) if losses else None,
+        "best_validation_loss": progress.best_loss,
+        "best_step": progress.best_step,
+        "first_validation_with_all_tokens_right": perfect[0] if perfect else None,
+    }
+
+
+def _told(attention: CrossAttention) -> dict[str, Any]:
+    """For metrics.json: layers and heads counted from 1, as in the card; the best head first."""
+    ranked = sorted(
+        (-found.weight, layer, head)
+        for layer, heads in enumerate(attention.heads, 1)
+        for head, found in enumerate(heads, 1)
+    )
+    _, layer, head = ranked[0]
+    return {
+        "best": {"layer": layer, "head": head, **asdict(attention.heads[layer - 1][head - 1])},
+        "layers": [
+            {"mean_of_heads": asdict(mean), "heads": [asdict(found) for found in heads]}
+            for mean, heads in zip(attention.means, attention.heads, strict=True)
+        ],
+    }

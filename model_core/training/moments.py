@@ -1,0 +1,67 @@
+"""Moments of a copy training: traces of one example while the model learns, so that learning can be looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from model_core.checkpoint import Checkpoint
+from model_core.tokenizer import Tokenizer
+from model_core.trace import TranslationTrace
+from model_core.training.diagonal import diagonal
+from model_core.training.run import write_in_one_move
+from model_core.transformer import Transformer
+from model_core.translator import Translator
+
+EXAMPLE = "b a d c a f e"  # one letter twice: its two columns have to be told apart by position
+STEPS = (0, 10, 25, 50, 75, 100, 150, 200, 300, 500, 800)  # dense while it learns; the last step comes on top
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What one trace shows: `right` of its `tokens` would have been written right (each after a right beginning).
+
+    `log_probability` is that of the right copy, a token; `diagonal` the share of steps whose mean attention over the
+    heads of the last layer is largest where it has to be.
+    """
+
+    step: int
+    file: str
+    log_probability: float
+    right: int
+    tokens: int
+    diagonal: float
+
+
+class Moments:
+    """Keeps a trace of `EXAMPLE`, with the right copy as its target, at each of the steps."""
+
+    def __init__(self, folder: Path, tokenizer: Tokenizer, last_step: int) -> None:
+        self.folder, self.tokenizer = folder, tokenizer
+        self.steps = (*(step for step in STEPS if step < last_step), last_step)
+
+    def path(self, step: int) -> Path:
+        return self.folder / f"moment-{step:05d}.safetensors"
+
+    def keep(self, model: Transformer, step: int) -> None:
+        """Writes the trace of a model that has made `step` steps, if this is one of the moments."""
+        if step not in self.steps:
+            return
+        training = model.training
+        checkpoint = Checkpoint("copy", f"copy@step-{step}", model.eval(), self.tokenizer, {}, {})
+        trace = Translator(checkpoint).trace(EXAMPLE, target=EXAMPLE)
+        model.train(training)
+        write_in_one_move(self.path(step), trace.to_bytes())
+
+    def kept(self, last_step: int) -> list[Moment]:
+        """The moments up to `last_step` that were kept, in their order."""
+        return [self._read(step) for step in self.steps if step <= last_step and self.path(step).exists()]
+
+    def _read(self, step: int) -> Moment:
+        trace = TranslationTrace.load(self.path(step))
+        right = sum(made.alternatives[0].id == made.chosen_id for made in trace.decoding)
+        tokens = len(trace.decoding)
+        mean = torch.tensor(trace.cross.map(trace.cross.layers - 1))
+        return Moment(step, self.path(step).name, trace.log_probability / tokens, right, tokens, diagonal(mean).largest)

@@ -1,0 +1,144 @@
+"""A training run in a folder: what it keeps there, how it is stopped, and what may not change when it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from model_core.checkpoint import CONFIG, save_checkpoint, update_checkpoint
+from model_core.config import ConfigError, ModelConfig, TrainingConfig, to_json
+from model_core.tokenizer import Tokenizer
+from model_core.training.distributed import Workers
+from model_core.training.loop import StepResult, Task, Trainer
+from model_core.training.state import Progress
+from model_core.transformer import Transformer
+
+CHANGEABLE = ("dropout", "attention_dropout")  # model settings that no weight depends on
+
+
+class SettingsError(ConfigError):
+    """A run is continued with settings that its saved weights can't have."""
+
+
+class StopOnSignal(AbstractContextManager["StopOnSignal"]):
+    """While inside, Ctrl-C and `kill` ask the trainer to save and stop; a second time they end the process at once."""
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self.stop = stop
+        self.asked = False
+        self.before: dict[int, Any] = {}
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        print("\nStopping after this step; the same command goes on from there.", file=sys.stderr)
+        self.stop()
+
+    def __enter__(self) -> StopOnSignal:
+        if threading.current_thread() is threading.main_thread():  # no other thread may set handlers
+            self.before = {number: signal.signal(number, self._handle) for number in self.SIGNALS}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+
+def default_card(name: str, what: str, model: Transformer, progress: Progress, figures: dict[str, float]) -> str:
+    """A model card that states what is known when a run saves its best model."""
+    measured = "\n".join(f"| {key} | {value:.4f} |" for key, value in figures.items())
+    return (
+        f"# {name}\n\n{what}\n\n"
+        f"{model.parameter_count():,} parameters; {progress.step:,} steps, {progress.target_tokens:,} target tokens, "
+        f"{progress.seconds / 3600:.2f} hours of training.\n\n| validation | |\n|---|---|\n{measured}\n"
+    )
+
+
+def run_task(
+    task: Task,
+    model: Transformer,
+    tokenizer: Tokenizer,
+    config: TrainingConfig,
+    out: Path,
+    *,
+    name: str,
+    what: str,
+    workers: Workers | None = None,
+    after_step: Callable[[Transformer, StepResult, Progress], None] | None = None,
+) -> Progress:
+    """Trains, resuming what stands in `out`; the best model so far is always a whole checkpoint there."""
+    workers = workers or Workers()
+
+    def improved(best: Transformer, figures: dict[str, float], progress: Progress) -> None:
+        training = {"config": to_json(config), "steps": progress.step, "seconds": round(progress.seconds)}
+        training["target_tokens"] = progress.target_tokens
+        save_checkpoint(
+            out,
+            best,
+            tokenizer,
+            name=name,
+            card=default_card(name, what, best, progress, figures),
+            training=training,
+            metrics={"validation": figures},
+        )
+
+    model = model.to(workers.device)
+    trainer = Trainer(model, task, config, out, workers=workers, improved=improved, after_step=after_step)
+    with StopOnSignal(trainer.stop):
+        progress = trainer.run()
+    if workers.first and has_checkpoint(out):
+        update_checkpoint(out, extra_files=("log.csv",))
+    return progress
+
+
+def has_checkpoint(out: Path) -> bool:
+    """False where a run was stopped before its first validation."""
+    return (out / CONFIG).exists()
+
+
+def _settings(out: Path) -> Path:
+    return out / "training" / "model.json"
+
+
+def check_settings(out: Path, shape: ModelConfig) -> None:
+    """A folder holds one run, whose weights fix the model's settings.
+
+    Raises:
+        SettingsError: names the settings that differ, or the file that can't be read.
+    """
+    path = _settings(out)
+    if not path.exists():
+        return
+    try:
+        found = dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise SettingsError(f"{path} can't be read as a run's settings: {error}.") from error
+    wanted = to_json(shape)
+    differing = [key for key in wanted if key not in CHANGEABLE and wanted[key] != found.get(key)]
+    if differing:
+        told = ", ".join(f"{key} was {found.get(key)!r}, now {wanted[key]!r}" for key in differing)
+        raise SettingsError(f"{out} holds a run with other settings ({told}): choose another --out folder.")
+
+
+def write_settings(out: Path, shape: ModelConfig) -> None:
+    """Writes down what `check_settings` compares when the run goes on."""
+    write_in_one_move(_settings(out), (json.dumps(to_json(shape), indent=2) + "\n").encode())
+
+
+def write_in_one_move(path: Path, data: bytes) -> None:
+    """So that no other process ever reads half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    unfinished.write_bytes(data)
+    os.replace(unfinished, path)

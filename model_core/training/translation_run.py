@@ -1,0 +1,99 @@
+"""From a corpus file to a checkpoint folder: the training of `python -m model_core train --corpus`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from model_core.checkpoint import load_checkpoint
+from model_core.config import ModelConfig, TrainingConfig, to_json
+from model_core.tokenizer import Tokenizer
+from model_core.training.corpus import Pair, read_pairs
+from model_core.training.distributed import Workers, joined_workers
+from model_core.training.run import (
+    CHANGEABLE,
+    SettingsError,
+    check_settings,
+    run_task,
+    write_in_one_move,
+    write_settings,
+)
+from model_core.training.state import Progress
+from model_core.training.translation_task import TranslationTask, joint_tokenizer, with_homographs
+from model_core.transformer import Transformer, make_model
+
+
+def train_corpus(
+    corpus: Path,
+    valid: Path,
+    out: Path,
+    shape: ModelConfig,
+    *,
+    config: TrainingConfig,
+    homographs: bool = False,
+    start_from: Path | None = None,
+) -> Progress:
+    """Trains on sentence pairs, going on where a run in `out` stopped.
+
+    `start_from` is a checkpoint whose weights and tokenizer a new run begins with; `homographs` adds the sentences of
+    the shipped homograph set that are not held out.
+
+    Raises:
+        CorpusError, CheckpointError, StateError, TokenizerError: a file can't be used; named.
+        SettingsError: `shape` is not that of the run in `out`, or of `start_from`.
+        TrainingError: the loss is no longer a number.
+    """
+    with joined_workers() as workers:
+        pairs, judged = read_pairs(corpus), read_pairs(valid)
+        if homographs:
+            pairs = with_homographs(pairs, config.homograph_repeats)
+        check_settings(out, shape)
+        model = make_model(shape, seed=config.seed)
+        start = None if start_from is None else _start(start_from, model)
+        tokenizer = _tokenizer_of_run(out, pairs, shape, start, workers)
+        note = _note if workers.first else None
+        if note is not None:
+            write_settings(out, shape)
+            note(f"{len(pairs):,} pairs, {shape.source_vocabulary:,} pieces, {model.parameter_count():,} parameters.")
+        task = TranslationTask(tokenizer, pairs, judged, config, note)
+        what = f"Trained on {corpus.name}{' and the homograph set' if homographs else ''}."
+        return run_task(task, model, tokenizer, config, out, name=out.resolve().name, what=what, workers=workers)
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _start(folder: Path, model: Transformer) -> Tokenizer:
+    """Puts a checkpoint's weights into the model and returns its tokenizer."""
+    checkpoint = load_checkpoint(folder)
+    found, wanted = to_json(checkpoint.model.config), to_json(model.config)
+    differing = [key for key in wanted if key not in CHANGEABLE and wanted[key] != found[key]]
+    if differing:
+        told = ", ".join(f"{key} {found[key]!r}, asked for {wanted[key]!r}" for key in differing)
+        raise SettingsError(f"{folder} can't be the start of this model: it has {told}.")
+    model.load_state_dict(checkpoint.model.state_dict())
+    return checkpoint.tokenizer
+
+
+def _tokenizer_of_run(
+    out: Path, pairs: Sequence[Pair], shape: ModelConfig, start: Tokenizer | None, workers: Workers
+) -> Tokenizer:
+    """The run's tokenizer: the start's or one trained on the pairs, then kept beside the run's state."""
+    path = out / "training" / "tokenizer.model"
+    if workers.first and not path.exists():
+        tokenizer = start or joint_tokenizer(pairs, shape.source_vocabulary)
+        write_in_one_move(path, tokenizer.serialized)
+    workers.wait()
+    kept = Tokenizer.load(path)
+    if start is not None and start.serialized != kept.serialized:
+        raise SettingsError(
+            f"{path} is not the tokenizer of the checkpoint to start from: choose another --out folder."
+        )
+    if kept.vocabulary_size != shape.source_vocabulary:
+        raise SettingsError(
+            f"{path} has {kept.vocabulary_size:,} pieces, the model {shape.source_vocabulary:,}: "
+            "choose another --out folder."
+        )
+    return kept
