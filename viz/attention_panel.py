@@ -1,0 +1,187 @@
+"""One trace's attention: the picker of all maps, the heatmap of the chosen one, its options and its downloads.
+
+All of it is one fragment: choosing another map reruns nothing else on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from model_core.trace import Site, TranslationTrace
+from model_core.words import AttentionView, hide_special, merge_words, view_map
+from viz.components.map_picker import map_picker, pack_maps
+from viz.figures.export import matrix_csv, standalone_html
+from viz.figures.heatmap import attention_alt, attention_heatmap
+from viz.selection import Selection, selection_from
+
+SITE_NAMES: dict[Site, str] = {
+    "encoder_self": "Encoder self-attention",
+    "decoder_self": "Decoder self-attention",
+    "cross": "Cross-attention",
+}
+WHAT_IS_SEEN: dict[Site, str] = {
+    "encoder_self": "Each row is a source piece that asks (the query); its columns are the source pieces that it looks at (the keys).",
+    "decoder_self": "Each row is a piece already written (the query) that looks back at itself and at those before it (the keys); hatched cells lie in the future and are masked.",
+    "cross": "Each row is a piece already written (the query); its columns are the source pieces (the keys) that the decoder looks at to predict the next piece.",
+}
+Scale = Literal["linear", "root"]
+Range = Literal["unit", "fitted"]
+Format = Literal["png", "svg"]
+
+
+def default_selection(trace: TranslationTrace) -> Selection:
+    """Cross-attention in the last layer but one, averaged over the heads: where words align best, as a rule."""
+    return Selection("cross", max(trace.cross.layers - 2, 0), None)
+
+
+def map_name(selection: Selection) -> str:
+    """As a person says it, counted from 1: "Cross-attention, layer 5, head 3"."""
+    head = "mean over heads" if selection.head is None else f"head {selection.head + 1}"
+    return f"{SITE_NAMES[selection.site]}, layer {selection.layer + 1}, {head}"
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def packed_maps(trace_key: str, _trace: TranslationTrace) -> bytes:
+    """All maps for the picker, packed once a trace."""
+    return pack_maps(_trace)
+
+
+def trace_key(trace: TranslationTrace, origin: str) -> str:
+    """A name for the trace: what it was made from."""
+    return "\x00".join(
+        (origin, trace.checkpoint, trace.strategy, trace.source_text, trace.target_text, repr(trace.score))
+    )
+
+
+def pick_map(trace: TranslationTrace, key: str) -> Selection:
+    """The picker; the choice goes into the page's link."""
+    asked = selection_from(st.query_params, trace, default_selection(trace))
+    chosen = map_picker(packed_maps(key, trace), site=asked.site, layer=asked.layer, head=asked.head, key="map-picker")
+    selection = Selection(*chosen)
+    if selection != asked:
+        st.query_params.update(selection.as_query())
+    return selection
+
+
+def options() -> tuple[bool, bool, bool, Scale, Range, Format]:
+    """How the map is shown; every choice is in the link."""
+    with st.popover("View", icon=":material/tune:"):
+        words = st.toggle(
+            "Merge pieces into words",
+            key="words",
+            bind="query-params",
+            help="Sum over a word's key pieces, mean over its query pieces: rows still sum to 1.",
+        )
+        hide = st.toggle(
+            "Hide special tokens", key="hide", bind="query-params", help="Leaves out <s> and </s>.".replace("<", "\\<")
+        )
+        again = st.toggle(
+            "Renormalise rows",
+            key="renormalise",
+            bind="query-params",
+            disabled=not hide,
+            help="Divides each row by what is left of it.",
+        )
+        scale = st.segmented_control(
+            "Colour", get_args(Scale), default="linear", required=True, key="scale", bind="query-params"
+        )
+        span = st.segmented_control(
+            "Range",
+            get_args(Range),
+            default="unit",
+            required=True,
+            key="range",
+            bind="query-params",
+            format_func={"unit": "0 to 1", "fitted": "fitted to the data"}.get,
+        )
+        picture = st.segmented_control(
+            "The camera button saves",
+            get_args(Format),
+            default="png",
+            required=True,
+            key="picture",
+            format_func=str.upper,
+        )
+    return words, hide, again and hide, scale or "linear", span or "unit", picture or "png"
+
+
+def as_viewed(view: AttentionView, words: bool, hide: bool, renormalise: bool) -> AttentionView:
+    """The map with pieces merged and special tokens hidden, as asked. Hiding comes first: it needs single tokens."""
+    if hide:
+        view = hide_special(view, renormalise)
+    return merge_words(view) if words else view
+
+
+def file_name(trace: TranslationTrace, selection: Selection | None = None) -> str:
+    """A file name that says what is in it, without an ending."""
+    words = "-".join(re.findall(r"[a-z0-9]+", trace.source_text.lower())[:5]) or "sentence"
+    if selection is None:
+        return f"regard-{words}"
+    return (
+        f"regard-{words}-{selection.site.replace('_', '-')}-layer{selection.layer + 1}-{selection.as_query()['head']}"
+    )
+
+
+def downloads(trace: TranslationTrace, selection: Selection, view: AttentionView, figure: go.Figure) -> None:
+    """What can be taken home; each file is made when it is asked for."""
+    name, title = file_name(trace, selection), f"{map_name(selection)}: {trace.source_text} → {trace.target_text}"
+    with st.popover("Download", icon=":material/download:"):
+        st.download_button(
+            "This map as CSV", lambda: matrix_csv(view).encode(), f"{name}.csv", "text/csv", on_click="ignore"
+        )
+        st.download_button(
+            "This figure as HTML",
+            lambda: standalone_html(figure, title).encode(),
+            f"{name}.html",
+            "text/html",
+            on_click="ignore",
+        )
+        st.download_button(
+            "The whole trace",
+            trace.to_bytes,
+            f"{file_name(trace)}.safetensors",
+            "application/octet-stream",
+            on_click="ignore",
+        )
+        st.caption("PNG and SVG: the camera in the figure's corner; “View” says which.")
+
+
+@st.fragment
+def attention_panel(trace: TranslationTrace, origin: str) -> None:
+    """Picker, heatmap, options and downloads of one trace. `origin` tells apart traces of different checkpoints."""
+    st.subheader("Attention", anchor=False, divider=True)
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        selection = pick_map(trace, trace_key(trace, origin))
+    with right:
+        head = st.container(horizontal=True, vertical_alignment="center")
+        with head:
+            st.markdown(f"**{map_name(selection)}**", width="stretch")
+            words, hide, renormalise, scale, span, picture = options()
+        view = as_viewed(view_map(trace, selection.site, selection.layer, selection.head), words, hide, renormalise)
+        if not view.query_tokens or not view.key_tokens:
+            st.info("Nothing is left of this map: every token in it is special. Show special tokens again in “View”.")
+            return
+        dark = st.context.theme.type == "dark"
+        figure = attention_heatmap(view, scale=scale, limits=span, dark=dark)
+        with head:
+            downloads(trace, selection, view, figure)
+        alt = attention_alt(view)
+        st.plotly_chart(
+            figure,
+            key="heatmap",
+            theme=None,
+            alt=f"{map_name(selection)}. {alt}",
+            config={
+                "displaylogo": False,
+                "toImageButtonOptions": {"format": picture, "filename": file_name(trace, selection), "scale": 2},
+            },
+        )
+        st.text(alt)
+        st.caption(WHAT_IS_SEEN[selection.site])
+        if hide and not renormalise:
+            st.caption("Special tokens are hidden, so rows no longer sum to 1: the sums at the right say what is left.")

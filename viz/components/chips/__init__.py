@@ -1,0 +1,37 @@
+"""The pieces of a sentence as chips; pieces of one word stand close together, special tokens look apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from model_core.trace import DecodingStep, Token
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "regard.chips",
+    html='<div class="chips" role="list"></div>',
+    css=(_HERE / "chips.css").read_text(encoding="utf-8"),
+    js=(_HERE / "chips.js").read_text(encoding="utf-8"),
+)
+
+
+def chip_data(tokens: Sequence[Token], steps: Sequence[DecodingStep] = ()) -> list[dict[str, Any]]:
+    """One entry a token: what to show, and in full what it is. `steps` gives predicted tokens their probability."""
+    chips: list[dict[str, Any]] = []
+    for index, token in enumerate(tokens):
+        chip: dict[str, Any] = {"text": token.text, "piece": token.piece, "id": token.id, "special": token.special}
+        before = tokens[index - 1] if index else None
+        chip["joined"] = before is not None and not token.special and token.word == before.word
+        if steps:
+            chip["logProbability"] = steps[index].log_probability
+        chips.append(chip)
+    return chips
+
+
+def chips(label: str, tokens: Sequence[Token], steps: Sequence[DecodingStep] = (), *, key: str) -> None:
+    """Draws the chips of `tokens`; with `steps` (one a token) each says how probable the model found it."""
+    _component(key=key, data={"label": label, "chips": chip_data(tokens, steps)})

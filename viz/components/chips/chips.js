@@ -1,0 +1,32 @@
+// A row of chips. Every text goes in by textContent: a token is data, never markup.
+
+const percent = (logProbability) => {
+  const share = 100 * Math.exp(logProbability);
+  return share >= 99.5 ? "99+ %" : share >= 10 ? `${share.toFixed(0)} %` : `${share.toPrecision(2)} %`;
+};
+
+const makeChip = (chip) => {
+  const element = document.createElement("span");
+  element.className = "chip";
+  element.classList.toggle("special", chip.special);
+  element.classList.toggle("joined", chip.joined);
+  element.setAttribute("role", "listitem");
+  element.dataset.testid = "chip";
+  element.title = `piece ${chip.piece}, id ${chip.id}`;
+  const text = document.createElement("bdi");
+  text.textContent = chip.text;
+  element.append(text);
+  if (chip.logProbability !== undefined) {
+    const share = document.createElement("small");
+    share.textContent = percent(chip.logProbability);
+    element.append(share);
+    element.title += `, log-probability ${chip.logProbability.toFixed(3)}`;
+  }
+  return element;
+};
+
+export default function ({ data, parentElement }) {
+  const row = parentElement.querySelector(".chips");
+  row.setAttribute("aria-label", data.label);
+  row.replaceChildren(...data.chips.map(makeChip));
+}

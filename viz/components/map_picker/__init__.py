@@ -1,0 +1,53 @@
+"""The control with which a person chooses an attention map: three sites as tabs, layers x heads as thumbnails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import streamlit as st
+
+from model_core.trace import Site
+from viz.components.map_picker.choice import Choice, Memory, Picked, settle
+from viz.components.map_picker.pack import pack_maps, packed_shapes
+from viz.theme import DARK, LIGHT
+
+__all__ = ["Choice", "map_picker", "pack_maps"]
+
+_HERE = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "regard_map_picker",
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("maps.js", "map_picker.js")),
+    css=(_HERE / "map_picker.css").read_text(encoding="utf-8"),
+)
+_COLORS = {
+    name: {"scale": palette.sequential, "hatch": palette.hatch} for name, palette in (("light", LIGHT), ("dark", DARK))
+}
+
+
+def map_picker(packed: bytes, *, site: Site, layer: int | None, head: int | None, key: str) -> Choice:
+    """Shows the thumbnails of all maps and returns the map that is chosen now: what a person has just picked, else
+    what was passed.
+
+    Pass what it returned last time (from the URL or from session state), or something else to make the component
+    follow: then the page moves its selection, too. Layers and heads count from 0; `head` None is the mean over the
+    heads; `layer` None is no wish (the layer chosen before, at first the last one). What a trace does not have is
+    replaced: a layer past the last by the last, a head that is not there by the mean.
+
+    The bytes come from `pack_maps`, made once a trace and cached by the caller. They go to the browser again only
+    when they change or when the caller overrules the page; a person's choice does not resend them. Put the call and
+    what it governs into one `st.fragment`, so that a choice reruns nothing else.
+
+    For tests: cells have `data-testid="map-cell"`, `data-layer` and `data-head` (from 0; "mean"); the chosen one has
+    `aria-selected="true"`.
+
+    Raises:
+        ValueError: `packed` was not made by pack_maps, or there is no such site.
+    """
+    shapes = packed_shapes(packed)
+    remembered: Memory | None = st.session_state.get(f"{key}/memory")
+    memory = settle(remembered, site, layer, head, Picked.read(st.session_state.get(key)), shapes)
+    st.session_state[f"{key}/memory"] = memory
+    told = {"key": key, "token": memory.token, "choice": memory.told._asdict(), "colors": _COLORS}
+    _COMPONENT(key=key, data=json.dumps(told).encode() + b"\n" + packed)
+    return memory.chosen

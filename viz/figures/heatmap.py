@@ -1,0 +1,146 @@
+"""One attention map as a heatmap: a row a query, a column a key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+
+from model_core.trace import Site, Token
+from model_core.words import AttentionView
+from viz.figures.map_layout import empty_layout, map_layout
+from viz.theme import Palette, palette, visible
+
+Scale = Literal["linear", "root"]
+Limits = Literal["unit", "fitted"]
+
+_LABELS: dict[Site, tuple[str, str]] = {
+    "encoder_self": ("query: source piece", "key: source piece"),
+    "decoder_self": ("query: decoder input, each row predicts the next piece", "key: decoder input piece"),
+    "cross": ("query: decoder input, each row predicts the next piece", "key: source piece"),
+}
+_ROOT_STOPS = 32
+_SAME_SUM = 0.0005  # what three digits show
+
+
+def axis_labels(site: Site) -> tuple[str, str]:
+    """What the rows and what the columns of a site's maps are, as long as they are pieces."""
+    return _LABELS[site]
+
+
+def attention_heatmap(
+    view: AttentionView,
+    *,
+    scale: Scale = "linear",
+    limits: Limits = "unit",
+    dark: bool = False,
+    query_label: str | None = None,
+    key_label: str | None = None,
+) -> go.Figure:
+    """The heatmap of a view with weights `[Q, K]`, queries from top to bottom.
+
+    `limits` "unit" spreads the colours over 0 to 1, "fitted" over the weights that are there. `scale` "root" gives a
+    weight the colour of its square root, so that faint weights show; hover and colour bar keep to the true weight.
+    Masked cells are hatched. The rows' sum stands above the map where all rows agree, else beside each row. The
+    figure's height is fixed, its width is its container's.
+
+    Raises:
+        ValueError: the view holds more than one map.
+    """
+    if view.weights.ndim != 2:
+        raise ValueError(f"A heatmap shows one map [Q, K], not weights of shape {list(view.weights.shape)}.")
+    colours = palette(dark)
+    if not view.weights.size:
+        return go.Figure(layout=empty_layout(colours))
+    labels = (query_label or _LABELS[view.site][0], key_label or _LABELS[view.site][1])
+    sums_differ = float(np.ptp(view.row_sums)) > _SAME_SUM
+    layout = map_layout(view, *labels, colours, sums_differ)
+    height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    traces = [_cells(view, colours, scale, limits, height), _holder("y")]
+    return go.Figure([*traces, _holder("y3")] if sums_differ else traces, layout)
+
+
+def attention_alt(view: AttentionView) -> str:
+    """One plain sentence with the picture's main number, for people and programs that do not see it."""
+    if not view.allowed.any():
+        return "There is no attention to show."
+    shown = np.where(view.allowed, view.weights, -np.inf)
+    row, column = divmod(int(shown.argmax()), shown.shape[1])
+    query, key = visible(view.query_tokens[row].text), visible(view.key_tokens[column].text)
+    return f"The strongest weight is {shown[row, column]:.2f}, from {query} to {key}."
+
+
+def _cells(view: AttentionView, colours: Palette, scale: Scale, limits: Limits, height: float) -> go.Heatmap:
+    low, high = (0.0, 1.0) if limits == "unit" else _fitted(view)
+    return go.Heatmap(
+        z=np.where(view.allowed, view.weights, np.float32("nan")),
+        x=_categories(view.key_tokens),
+        y=_categories(view.query_tokens),
+        xaxis="x2",
+        yaxis="y2",
+        zmin=low,
+        zmax=high,
+        colorscale=_colour_stops(colours, scale),
+        colorbar=_colour_bar(low, high, _bar_title(scale, limits), height),
+        hoverongaps=False,
+        hovertemplate="weight: <b>%{z:.4g}</b><br>%{x}<br>%{y}<extra></extra>",
+    )
+
+
+def _fitted(view: AttentionView) -> tuple[float, float]:
+    weights = view.weights[view.allowed]
+    low, high = (float(weights.min()), float(weights.max())) if weights.size else (0.0, 1.0)
+    return (low, high) if low < high else (min(low, 0.0), high if high > 0.0 else 1.0)
+
+
+def _colour_stops(colours: Palette, scale: Scale) -> list[tuple[float, str]]:
+    """Colours over the range of weights. For the root scale the stops move, not the weights: those stay true."""
+    if scale == "linear":
+        stops = len(colours.sequential) - 1
+        return [(i / stops, colour) for i, colour in enumerate(colours.sequential)]
+    shares = [i / _ROOT_STOPS for i in range(_ROOT_STOPS + 1)]
+    return [(share**2, colours.colour_at(share)) for share in shares]
+
+
+def _bar_title(scale: Scale, limits: Limits) -> str:
+    notes = (["colour: square root"] if scale == "root" else []) + (["fitted"] if limits == "fitted" else [])
+    return f"weight ({', '.join(notes)})" if notes else "weight"
+
+
+def _colour_bar(low: float, high: float, title: str, height: float) -> dict[str, Any]:
+    """A short bar above the map: beside it, it would take a phone's width away."""
+    return {
+        "title": {"text": title, "side": "top", "font": {"size": 11}},
+        "orientation": "h",
+        "thickness": 8,
+        "len": 0.5,
+        "x": 0,
+        "xanchor": "left",
+        "xpad": 0,
+        "y": 1 + 4 / height,
+        "yanchor": "bottom",
+        "ypad": 0,
+        "outlinewidth": 0,
+        "tickvals": [low, (low + high) / 2, high],
+        "ticktext": _tick_texts(low, high),
+        "tickfont": {"size": 10},
+    }
+
+
+def _tick_texts(low: float, high: float) -> list[str]:
+    """The ends of the range and its middle, to two digits of the range."""
+    digits = max(2, 1 - math.floor(math.log10(high - low)))
+    return [f"{value:.{digits}f}".rstrip("0").rstrip(".") for value in (low, (low + high) / 2, high)]
+
+
+def _holder(yaxis: str) -> go.Scatter:
+    """Nothing to see: an axis is drawn only where a trace lies on it."""
+    return go.Scatter(x=[None], y=[None], xaxis="x", yaxis=yaxis, hoverinfo="skip")
+
+
+def _categories(tokens: Sequence[Token]) -> list[str]:
+    """Places, not texts: two equal tokens are two columns."""
+    return [str(i) for i in range(len(tokens))]

@@ -1,0 +1,22 @@
+"""Messages in which text that a person typed may stand: shown as it is, never read as Markdown."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+Kind = Literal["note", "progress", "warning", "error"]
+_ICONS: dict[Kind, str] = {
+    "note": ":material/info:",
+    "progress": ":material/hourglass_top:",
+    "warning": ":material/warning:",
+    "error": ":material/error:",
+}
+
+
+def tell(message: str, kind: Kind = "note") -> None:
+    """A framed message, exactly as it is. `st.error` and its like would read it as Markdown: links, formulas, images."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(_ICONS[kind], width="content")
+        st.text(message)

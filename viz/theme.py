@@ -1,0 +1,129 @@
+"""Colours, fonts and the escaping of labels: the one place. Needs neither streamlit nor plotly."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
+
+# "deep" of cmocean (Thyng et al. 2016, doi:10.5670/oceanog.2016.66) in 12 equal steps. Perceptually uniform, and its
+# lightness only falls, so that it reads the same to people who cannot tell red from green, and in grey.
+_DEEP = (
+    "#fdfdcc",
+    "#ceecb3",
+    "#9cdba5",
+    "#6fc9a3",
+    "#56b1a3",
+    "#4c99a0",
+    "#44829b",
+    "#3e6c96",
+    "#3e528f",
+    "#403c73",
+    "#362b4d",
+    "#271a2c",
+)
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The "#rrggbb" colours of one theme; `sequential` runs from the lowest value to the highest in equal steps."""
+
+    background: str
+    text: str
+    muted: str
+    hatch: str
+    accent: str
+    sequential: tuple[str, ...]
+
+    def colour_at(self, share: float) -> str:
+        """The colour at 0 (lowest) to 1 (highest) of the sequential scale, between two stops a mixture of both."""
+        place = min(max(share, 0.0), 1.0) * (len(self.sequential) - 1)
+        below = min(int(place), len(self.sequential) - 2)
+        pair = (bytes.fromhex(colour[1:]) for colour in self.sequential[below : below + 2])
+        return "#" + bytes(round(a + (b - a) * (place - below)) for a, b in zip(*pair, strict=True)).hex()
+
+
+# The scale's end that lies next to the page's background stands for nothing, in either theme.
+LIGHT = Palette("#ffffff", "#262730", "#5c6070", "#a6abb7", "#0068c9", _DEEP)
+DARK = Palette("#0e1117", "#fafafa", "#a3a8b4", "#5c6373", "#60b4ff", _DEEP[::-1])
+
+_CUT_AT = 14
+# Not the marks U+200E, U+200F and U+061C, which writing from right to left needs and which reorder nothing outside.
+_BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_SYMBOLS = {i: chr(0x2400 + i) for i in range(0x20)} | {0x7F: "␡", ord("\n"): "␤", ord("\t"): "␉", ord("\r"): "␍"}
+_SYMBOLS |= {ord(c): f"⟨{ord(c):04X}⟩" for c in (*_BIDI_CONTROLS, *map(chr, range(0x80, 0xA0)), "\u2028", "\u2029")}
+_SYMBOLS |= {code: "\ufffd" for code in range(0xD800, 0xE000)}  # lone surrogates cannot be written as UTF-8
+_EDGE_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s+")
+# "$" as well: Plotly would set $x$ as a formula where MathJax is loaded.
+_ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord("$"): "&#36;"}
+
+
+def palette(dark: bool) -> Palette:
+    return DARK if dark else LIGHT
+
+
+def visible(text: str) -> str:
+    """The text on one line, with a symbol for what would not be seen or would act: ␤ ␉ ␣ for blanks, ␀ for NUL.
+
+    A single space between words stays a space. Direction controls appear as their code (⟨202E⟩), since they would
+    reorder what stands around the label; lone surrogates become U+FFFD. Nothing at all is ∅.
+    """
+    spelled = text.translate(_SYMBOLS)
+    return _EDGE_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), spelled) or "∅"
+
+
+def escape_label(text: str, limit: int | None = _CUT_AT) -> str:
+    """A token as Plotly's text: it appears exactly as typed, cut to `limit` characters with an ellipsis (None: uncut).
+
+    Right-to-left text is isolated (U+2068 ... U+2069), so that it keeps its own order and leaves its neighbours theirs.
+    """
+    shown = _cut(visible(text), limit)
+    escaped = shown.translate(_ENTITIES)
+    return (
+        f"\u2068{escaped}\u2069" if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in shown) else escaped
+    )
+
+
+def escape_markdown(text: str) -> str:
+    """A token as Markdown: a code span, inside which $, ![](), :red[] and links mean nothing.
+
+    Backslashes would not do: Streamlit replaces emoji codes and bare addresses after it has read the Markdown. In a
+    table a "|" would still end the cell: use st.dataframe there.
+    """
+    shown = visible(text)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    return f"{fence} {shown} {fence}"
+
+
+def label_width(text: str) -> float:
+    """The text's width in units of the font's size, estimated without the font, rather too wide than too narrow."""
+    return sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> float:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn"):
+        return 0.0
+    if unicodedata.east_asian_width(character) in ("W", "F") or ord(character) > 0xFFFF:
+        return 1.3 if ord(character) > 0xFFFF else 1.0
+    return 0.85 if character in "mwMW@%—…␣␤␉" else 0.72 if character.isupper() else 0.6
+
+
+def _cut(text: str, limit: int | None) -> str:
+    if limit is None or len(text) <= limit:
+        return text
+    end = max(limit - 1, 0)
+    while end > 0 and _continues(text, end):  # a letter keeps its accents, an emoji its parts
+        end -= 1
+    return text[: end or limit - 1] + "…"
+
+
+def _continues(text: str, index: int) -> bool:
+    """Whether the character at `index` belongs to the one before it."""
+    character = text[index]
+    return (
+        unicodedata.category(character) in ("Mn", "Me", "Cf")
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or text[index - 1] == "\u200d"
+    )
