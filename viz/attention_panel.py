@@ -24,9 +24,12 @@ SITE_NAMES: dict[Site, str] = {
     "cross": "Cross-attention",
 }
 WHAT_IS_SEEN: dict[Site, str] = {
-    "encoder_self": "Each row is a source piece that asks (the query); its columns are the source pieces that it looks at (the keys).",
-    "decoder_self": "Each row is a piece already written (the query) that looks back at itself and at those before it (the keys); hatched cells lie in the future and are masked.",
-    "cross": "Each row is a piece already written (the query); its columns are the source pieces (the keys) that the decoder looks at to predict the next piece.",
+    "encoder_self": "Each row is a source piece that asks (the query); its columns are the source pieces that it looks "
+    "at (the keys).",
+    "decoder_self": "Each row is a piece already written (the query) that looks back at itself and at those before it "
+    "(the keys); hatched cells lie in the future and are masked.",
+    "cross": "Each row is a piece already written (the query); its columns are the source pieces (the keys) that the "
+    "decoder looks at to predict the next piece.",
 }
 Scale = Literal["linear", "root"]
 Range = Literal["unit", "fitted"]

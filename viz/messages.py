@@ -16,7 +16,7 @@ _ICONS: dict[Kind, str] = {
 
 
 def tell(message: str, kind: Kind = "note") -> None:
-    """A framed message, exactly as it is. `st.error` and its like would read it as Markdown: links, formulas, images."""
+    """A framed message, exactly as it is: `st.error` and its like would read Markdown in it, links and images."""
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_ICONS[kind], width="content")
         st.text(message)

@@ -55,7 +55,7 @@ class Found:
 
 
 class TraceStore:
-    """The last TRACES_KEPT results by checkpoint, text and options; the one that was asked for longest ago goes first."""
+    """The last TRACES_KEPT results by checkpoint, text and options; the one unused for longest goes first."""
 
     def __init__(self, size: int = TRACES_KEPT) -> None:
         self.size = size

@@ -108,11 +108,9 @@ def _axis(size: int, limits: list[float]) -> dict[str, Any]:
 
 def _labelled(labels: Sequence[str], title: str, size: int) -> dict[str, Any]:
     aliases = {str(i): label for i, label in enumerate(labels)}
-    return {
-        "labelalias": aliases,
-        "tickfont": {"size": size},
-        "title": {"text": title, "font": {"size": _TITLE_SIZE}, "standoff": 6 + 16 * (_lines(title) - 1)},
-    }
+    standoff = 6 + 16 * (_lines(title) - 1)  # plotly.js counts from the title's last line
+    title_dict = {"text": title, "font": {"size": _TITLE_SIZE}, "standoff": standoff}
+    return {"labelalias": aliases, "tickfont": {"size": size}, "title": title_dict}
 
 
 def _hovered(labels: Sequence[str], letter: str) -> dict[str, Any]:

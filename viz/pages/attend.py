@@ -70,7 +70,7 @@ def ask_sentence(translator: Translator) -> str:
 
 
 def translate(translator: Translator, text: str) -> Found | None:
-    """The trace of the text; while it is searched for, the translation so far. Says what is wrong where there is none."""
+    """The trace of the text; while it is searched for, the translation so far. Where there is none, says why."""
     place = st.empty()
 
     def show(found: str) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from streamlit.components.v2 import component
 
 from model_core.trace import DecodingStep, Token
 
 _HERE = Path(__file__).parent
-_component = st.components.v2.component(
+_component = component(
     "regard.chips",
     html='<div class="chips" role="list"></div>',
     css=(_HERE / "chips.css").read_text(encoding="utf-8"),

@@ -9,7 +9,6 @@ const makeChip = (chip) => {
   const element = document.createElement("span");
   element.className = "chip";
   element.classList.toggle("special", chip.special);
-  element.classList.toggle("joined", chip.joined);
   element.setAttribute("role", "listitem");
   element.dataset.testid = "chip";
   element.title = `piece ${chip.piece}, id ${chip.id}`;
@@ -25,8 +24,22 @@ const makeChip = (chip) => {
   return element;
 };
 
+// Pieces of one word share a box, so that they stay together where the line ends.
+const makeWords = (chips) => {
+  const words = [];
+  for (const chip of chips) {
+    if (!chip.joined || !words.length) {
+      const word = document.createElement("span");
+      word.className = "word";
+      words.push(word);
+    }
+    words.at(-1).append(makeChip(chip));
+  }
+  return words;
+};
+
 export default function ({ data, parentElement }) {
   const row = parentElement.querySelector(".chips");
   row.setAttribute("aria-label", data.label);
-  row.replaceChildren(...data.chips.map(makeChip));
+  row.replaceChildren(...makeWords(data.chips));
 }

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 from model_core.trace import Site
 from viz.components.map_picker.choice import Choice, Memory, Picked, settle
@@ -15,7 +16,7 @@ from viz.theme import DARK, LIGHT
 __all__ = ["Choice", "map_picker", "pack_maps"]
 
 _HERE = Path(__file__).parent
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "regard_map_picker",
     js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("maps.js", "map_picker.js")),
     css=(_HERE / "map_picker.css").read_text(encoding="utf-8"),

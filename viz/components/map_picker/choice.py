@@ -33,8 +33,9 @@ class Picked:
         if not isinstance(value, Mapping):
             return None
         site, layer, head, token = (value.get(name) for name in ("site", "layer", "head", "token"))
-        whole = _is_index(layer) and (head is None or _is_index(head))
-        return cls(Choice(site, layer, head), token) if whole and site in SITES and isinstance(token, str) else None
+        if site not in SITES or not isinstance(token, str) or not isinstance(layer, int):
+            return None
+        return cls(Choice(site, layer, head), token) if head is None or isinstance(head, int) else None
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,8 @@ def settle(
     wish = fit(Choice(site, layer, head), shapes)
     if memory is None:
         return Memory(wish, wish, secrets.token_hex(4), picked)
-    if picked is not None and picked != memory.seen:
-        chosen = fit(picked.choice, shapes)
-    else:
-        chosen = wish  # the same as before, unless the script wants another one
+    new = picked is not None and picked != memory.seen
+    chosen = fit(picked.choice, shapes) if picked is not None and new else wish
     shown = picked.choice if picked is not None and picked.token == memory.token else memory.told
     if chosen == shown:
         return replace(memory, chosen=chosen, seen=picked)
@@ -90,7 +89,3 @@ def fit(choice: Choice, shapes: Mapping[Site, Shape]) -> Choice:
     layers, heads = shapes[choice.site][:2]
     head = choice.head if choice.head is not None and 0 <= choice.head < heads else None
     return Choice(choice.site, min(max(choice.layer, 0), layers - 1), head)
-
-
-def _is_index(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

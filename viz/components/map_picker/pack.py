@@ -4,8 +4,8 @@ Shapes: L layer, H head, Q query, K key, N cell that may be attended to (of Q x 
 
 Layout: a line of JSON for Python and the page, `{"digest": ..., "shapes": {site: [L, H, Q, K]}}`, then a zlib stream.
 Inflated, that is a line of JSON, `{site: {"queries": [Q texts], "keys": [K texts], "strongest": [L][H + 1][3]}}`, then
-for each site `allowed` as ceil(Q x K / 8) bytes (row by row, the first cell in the highest bit), then `weights [L, H, N]`
-as one byte each, 0 to LEVELS: a triangle of a causal site, not its square.
+for each site `allowed` as ceil(Q x K / 8) bytes (row by row, the first cell in the highest bit) and `weights [L, H, N]`
+as one byte each, 0 to LEVELS: of a causal site a triangle, not the square.
 """
 
 from __future__ import annotations
