@@ -186,7 +186,8 @@ def _outline(shape: ModelConfig, tensors: int, path: Path) -> dict[str, Tensor]:
             return dict(Transformer(shape).named_parameters())
     except (RuntimeError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(
-            f"{path} holds {tensors:,} tensors, which can't be the model that {CONFIG} describes: {error}."
+            f"{path} holds {tensors:,} tensors, which can't be the model that {CONFIG} describes: "
+            f"{str(error).partition(chr(10))[0]}."
         ) from error
 
 

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -21,9 +22,9 @@ BAD_INPUT = 2
 
 
 def decoding_of(beam: int, n_best: int = 1, alternatives: int = 0) -> DecodingConfig:
-    """Greedy search, or beam search from a width of 2 on. Raises ConfigError for what neither can do."""
-    strategy = "greedy" if beam == 1 else "beam"
-    return DecodingConfig(strategy=strategy, beam_width=beam, n_best=n_best, alternatives=alternatives)
+    """Beam search, or greedy search where the width is 1. Raises ConfigError for what neither can do."""
+    decoding = DecodingConfig(strategy="beam", beam_width=beam, n_best=n_best, alternatives=alternatives)
+    return replace(decoding, strategy="greedy") if beam == 1 else decoding
 
 
 def _say(text: str) -> None:
@@ -74,7 +75,7 @@ def _answer(
         except UnicodeDecodeError as error:
             raise InputError(f"Byte {error.start + 1} is not UTF-8; convert the text.") from error
         if not text.strip():
-            return _json({"source": "", "translation": ""}) if arguments.json else ""
+            return _json({"source": "", "translation": "", "n_best": []}) if arguments.json else ""
     translation = translator.translate(text, decoding)
     removed, best = translation.source.removed, translation.best
     if removed:

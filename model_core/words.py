@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from model_core.trace import AttentionMaps, Site, Token, Tokens, TraceError, TranslationTrace
 from model_core.trace_checks import finite_float32, frozen_copy
+
+Unit = Literal["piece", "word"]
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
 _WORD_START = "▁"
@@ -24,7 +27,8 @@ class AttentionView:
     """A slice of a trace with its labels: what figures and downloads take.
 
     `weights [..., Q, K]` float32 and `allowed [Q, K]` bool are kept as read-only copies. `predicted_tokens` says for
-    each query of a decoder site what that row predicts; it is empty for the encoder.
+    each query of a decoder site what that row predicts; it is empty for the encoder. `unit` is what one row or column
+    stands for.
 
     Raises:
         TraceError: shapes do not fit the tokens, or a weight is not a finite number.
@@ -36,6 +40,7 @@ class AttentionView:
     query_tokens: Tokens
     key_tokens: Tokens
     predicted_tokens: Tokens = ()
+    unit: Unit = "piece"
 
     def __post_init__(self) -> None:
         wanted = (len(self.query_tokens), len(self.key_tokens))
@@ -102,6 +107,7 @@ def merge_words(view: AttentionView) -> AttentionView:
         query_tokens=_merged(view.query_tokens, queries),
         key_tokens=_merged(view.key_tokens, keys),
         predicted_tokens=_merged(view.predicted_tokens, queries) if view.predicted_tokens else (),
+        unit="word",
     )
 
 

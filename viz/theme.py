@@ -46,15 +46,15 @@ class Palette:
 
 
 # The scale's end that lies next to the page's background stands for nothing, in either theme.
-LIGHT = Palette("#ffffff", "#262730", "#5c6070", "#a6abb7", "#0068c9", _DEEP)
-DARK = Palette("#0e1117", "#fafafa", "#a3a8b4", "#5c6373", "#60b4ff", _DEEP[::-1])
+LIGHT = Palette("#fbfaf7", "#1f2730", "#5b6470", "#a9abad", "#24598f", _DEEP)
+DARK = Palette("#14181d", "#e6e4de", "#a3a8ad", "#59626b", "#8cbcea", _DEEP[::-1])
 
 _CUT_AT = 14
 # Not the marks U+200E, U+200F and U+061C, which writing from right to left needs and which reorder nothing outside.
 _BIDI_CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _SYMBOLS = {i: chr(0x2400 + i) for i in range(0x20)} | {0x7F: "␡", ord("\n"): "␤", ord("\t"): "␉", ord("\r"): "␍"}
 _SYMBOLS |= {ord(c): f"⟨{ord(c):04X}⟩" for c in (*_BIDI_CONTROLS, *map(chr, range(0x80, 0xA0)), "\u2028", "\u2029")}
-_SYMBOLS |= {code: "\ufffd" for code in range(0xD800, 0xE000)}  # lone surrogates cannot be written as UTF-8
+_SYMBOLS |= dict.fromkeys(range(55296, 57344), "�")  # lone surrogates cannot be written as UTF-8
 _EDGE_BLANKS = re.compile(r"^\s+|\s+$|(?<=\s)\s+")
 # "$" as well: Plotly would set $x$ as a formula where MathJax is loaded.
 _ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord("$"): "&#36;"}

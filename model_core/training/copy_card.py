@@ -102,5 +102,11 @@ def _recipe(model: Transformer, training: Mapping[str, Any]) -> str:
         f"({training['target_tokens']:,} target tokens), AdamW, learning rate {config['learning_rate']} after "
         f"{config['warmup_steps']} steps of warm-up, {config['schedule']} schedule, dropout {shape.dropout}, label "
         f"smoothing {config['label_smoothing']}, {config['precision']}, seed {config['seed']}: "
-        f"{training['seconds'] / 60:.1f} minutes on {training['threads']} thread(s)."
+        f"{training['seconds'] / 60:.1f} minutes on {training['threads']} thread(s){_processor(training)}."
     )
+
+
+def _processor(training: Mapping[str, Any]) -> str:
+    """The processor's own time, which does not depend on what else a machine had to do."""
+    seconds = training.get("processor_seconds")
+    return "" if seconds is None else f", {seconds} seconds of them processor time"

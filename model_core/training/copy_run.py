@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from model_core.training.copy_task import COPY_MODEL, CopyTask, copy_tokenizer
 from model_core.training.diagonal import CrossAttention, cross_attention
 from model_core.training.distributed import joined_workers
 from model_core.training.moments import EXAMPLE, Moments
-from model_core.training.run import SettingsError, check_settings, has_checkpoint, run_task, write_settings
+from model_core.training.run import SettingsError, check_settings, has_checkpoint, has_state, run_task, write_settings
 from model_core.training.state import Progress
 from model_core.transformer import make_model
 
@@ -50,6 +51,7 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
         if workers.first:
             write_settings(out, shape)
         keep(model, 0)
+        fresh, before = not has_state(out), time.process_time()
         progress = run_task(
             task,
             model,
@@ -61,12 +63,17 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
             workers=workers,
             after_step=lambda model, result, progress: keep(model, progress.step),
         )
-        exact = _measure(out, task, moments, progress) if workers.first and has_checkpoint(out) else None
-        return CopyResult(progress, exact)
+        processor_seconds = round(time.process_time() - before) if fresh else None
+        if not workers.first or not has_checkpoint(out):
+            return CopyResult(progress, None)
+        return CopyResult(progress, _measure(out, task, moments, progress, processor_seconds))
 
 
-def _measure(out: Path, task: CopyTask, moments: Moments, progress: Progress) -> float:
-    """Writes what the checkpoint can do, and how it came to that, into its metrics and its model card."""
+def _measure(out: Path, task: CopyTask, moments: Moments, progress: Progress, processor_seconds: int | None) -> float:
+    """Writes what the checkpoint can do, and how it came to that, into its metrics and its model card.
+
+    `processor_seconds` is None where this process made only a part of the training.
+    """
     checkpoint = load_checkpoint(out)
     exact = task.exact_share(checkpoint.model)
     kept = moments.kept(progress.step)
@@ -84,6 +91,8 @@ def _measure(out: Path, task: CopyTask, moments: Moments, progress: Progress) ->
         "threads": torch.get_num_threads(),
         "moments": {"example": EXAMPLE, "files": [moment.file for moment in kept]},
     }
+    if processor_seconds is not None:
+        training["processor_seconds"] = processor_seconds
     card = copy_card(checkpoint.model, training, metrics)
     extras = ("log.csv", *(moment.file for moment in kept))
     update_checkpoint(out, metrics=metrics, card=card, training=training, extra_files=extras)

@@ -45,34 +45,36 @@ def copy_tokenizer() -> Tokenizer:
     return word_tokenizer(LETTERS)
 
 
-def random_sequence(ids: Sequence[int], rng: random.Random) -> tuple[int, ...]:
-    """SHORTEST to LONGEST ids, drawn evenly."""
-    return tuple(rng.choices(ids, k=rng.randint(SHORTEST, LONGEST)))
+def random_sequence(ids: Sequence[int], rng: random.Random, longest: int = LONGEST) -> tuple[int, ...]:
+    """SHORTEST to `longest` ids, drawn evenly."""
+    return tuple(rng.choices(ids, k=rng.randint(SHORTEST, longest)))
 
 
 class CopyTask:
     """Endless random sequences to learn from; `held_out` ones, never seen in training, to be judged by."""
 
-    def __init__(self, tokenizer: Tokenizer, seed: int = 1, held_out: int = HELD_OUT) -> None:
-        self.seed = seed
+    def __init__(
+        self, tokenizer: Tokenizer, seed: int = 1, held_out: int = HELD_OUT, longest: int = LONGEST, rows: int = ROWS
+    ) -> None:
+        self.seed, self.longest, self.rows = seed, longest, rows
         self.ids = tokenizer.encode(" ".join(LETTERS))
         rng = random.Random(f"{seed}/held out")
         distinct: dict[tuple[int, ...], None] = {}
         while len(distinct) < held_out:
-            distinct[random_sequence(self.ids, rng)] = None
+            distinct[random_sequence(self.ids, rng, longest)] = None
         self.held_out = list(distinct)
         self._held_out = set(self.held_out)
 
     def _batch(self, rng: random.Random) -> Batch:
         rows: list[Example] = []
-        while len(rows) < ROWS:
-            sequence = random_sequence(self.ids, rng)
+        while len(rows) < self.rows:
+            sequence = random_sequence(self.ids, rng, self.longest)
             if sequence not in self._held_out:
                 rows.append(Example(list(sequence), list(sequence)))
         return make_batch(rows)
 
     def epoch(self, index: int) -> Sequence[Callable[[], Batch]]:
-        """BATCHES_AN_EPOCH batches of ROWS sequences, which follow from the seed and the index."""
+        """BATCHES_AN_EPOCH batches of `rows` sequences, which follow from the seed and the index."""
         return [
             lambda batch=batch: self._batch(random.Random(f"{self.seed}/{index}/{batch}"))
             for batch in range(BATCHES_AN_EPOCH)
@@ -86,7 +88,7 @@ class CopyTask:
     def exact_share(self, model: Transformer) -> float:
         """The share of all held-out sequences that greedy decoding copies without a mistake, end included."""
         right = 0
-        greedy = DecodingConfig(alternatives=0, max_length=2 * LONGEST)
+        greedy = DecodingConfig(alternatives=0, max_length=2 * self.longest)
         for start in range(0, len(self.held_out), 100):
             rows = self.held_out[start : start + 100]
             found = decode(model, [[BOS_ID, *row, EOS_ID] for row in rows], greedy)

@@ -25,7 +25,7 @@ from model_core.training.distributed import Workers
 from model_core.training.loss import smoothed_cross_entropy
 from model_core.training.progress import ProgressLine, TrainingLog, Window
 from model_core.training.schedule import learning_rate
-from model_core.training.state import Progress, load_state, save_state
+from model_core.training.state import Progress, load_state, save_state, state_path
 from model_core.transformer import Transformer
 
 LOG_EVERY = 50
@@ -98,12 +98,9 @@ class Trainer:
         self.average = RunningAverage(model)
         self.progress = Progress()
         self._stop = False
+        self.state_path = state_path(folder)
         if self.state_path.exists():
             self.progress = load_state(self.state_path, model, self.average.weights, self.optimizer)
-
-    @property
-    def state_path(self) -> Path:
-        return self.folder / "training" / "state.safetensors"
 
     def stop(self) -> None:
         """Asks the run to save and end after the step that it is in. May be called from a signal handler or thread."""

@@ -18,7 +18,7 @@ from model_core.config import ConfigError, ModelConfig, TrainingConfig, to_json
 from model_core.tokenizer import Tokenizer
 from model_core.training.distributed import Workers
 from model_core.training.loop import StepResult, Task, Trainer
-from model_core.training.state import Progress
+from model_core.training.state import Progress, state_path
 from model_core.transformer import Transformer
 
 CHANGEABLE = ("dropout", "attention_dropout")  # model settings that no weight depends on
@@ -105,6 +105,11 @@ def run_task(
 def has_checkpoint(out: Path) -> bool:
     """False where a run was stopped before its first validation."""
     return (out / CONFIG).exists()
+
+
+def has_state(out: Path) -> bool:
+    """True where a run can go on."""
+    return state_path(out).exists()
 
 
 def _settings(out: Path) -> Path:

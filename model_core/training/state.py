@@ -21,6 +21,11 @@ class StateError(ValueError):
     """A saved state that cannot be continued from."""
 
 
+def state_path(folder: Path) -> Path:
+    """Where the run in a folder keeps its state."""
+    return folder / "training" / "state.safetensors"
+
+
 @dataclass
 class Progress:
     """How far a run has come. `batch` counts the batches of epoch `epoch` that are done."""

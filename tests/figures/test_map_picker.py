@@ -24,7 +24,7 @@ LAST = 2  # the last layer of cross-attention
 
 
 def unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, Any], dict[str, NDArray]]:
-    """Header, descriptions, and per site bytes `[L, H, Q, K]` with -1 where nothing was sent; as pack.py lays it out."""
+    """Header, descriptions, and per site levels `[L, H, Q, K]`, -1 where none was sent; as pack.py lays it out."""
     header, stream = packed.split(b"\n", 1)
     described, cells = zlib.decompress(stream).split(b"\n", 1)
     shapes, maps = json.loads(header)["shapes"], {}
@@ -165,8 +165,7 @@ def test_the_components_state_is_read() -> None:
         {"choice": None},
         {"choice": 3},
         *({"choice": STATE | wrong} for wrong in (
-            {"site": "memory"}, {"site": ["cross"]}, {"layer": None}, {"layer": "1"}, {"layer": True},
-            {"head": 0.5}, {"token": None},
+            {"site": "memory"}, {"site": ["cross"]}, {"layer": None}, {"layer": "1"}, {"head": 0.5}, {"token": None},
         )),
     ],
 )  # fmt: skip
@@ -249,7 +248,7 @@ def test_a_pick_from_before_the_page_heard_of_the_callers_wish_wins() -> None:
 
 def test_a_smaller_trace_moves_the_choice_to_what_it_has() -> None:
     memory = settle(None, "cross", 2, 3, None, SHAPES)
-    smaller: dict[Site, Shape] = SHAPES | {"cross": (1, 2, 5, 7)}
+    smaller: dict[Site, Shape] = {**SHAPES, "cross": (1, 2, 5, 7)}
     moved = settle(memory, *memory.chosen, None, smaller)
     assert moved.chosen == moved.told == Choice("cross", 0, None)
     assert moved.token != memory.token

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import plotly.graph_objects as go
 
 from model_core.trace import Token
 from model_core.words import AttentionView
-from viz.theme import FONT, palette
+from viz.theme import FONT, LIGHT
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PAGE = """<!DOCTYPE html>
@@ -41,7 +42,8 @@ def matrix_csv(view: AttentionView) -> str:
     token that the row predicts. Numbers keep equal tokens apart. A masked cell is empty. Tokens stand there exactly as
     the model saw them: one such as "=1+1" is not changed, although a spreadsheet takes it for a formula, because an
     engineer compares these tokens with others and a formula that a person typed into her own page attacks nobody else.
-    To read it back: `pandas.read_csv(file, header=[0, 1], index_col=[0, 1])`, [0, 1, 2] for a decoder map.
+    To read it back: `pandas.read_csv(file, header=[0, 1], index_col=[0, 1], keep_default_na=False, na_values=[""])`,
+    with index_col=[0, 1, 2] for a decoder map.
 
     Raises:
         ValueError: the view holds more than one map.
@@ -59,14 +61,15 @@ def matrix_csv(view: AttentionView) -> str:
     return table.to_csv(lineterminator="\n")
 
 
-def standalone_html(figure: go.Figure, title: str, *, dark: bool = False) -> str:
-    """The figure as one HTML page that needs no network: plotly.js is inside (about 4.8 MB). Tokens stay text."""
-    colours = palette(dark)
+def standalone_html(figure: go.Figure, title: str) -> str:
+    """The figure as one HTML page that needs no network: plotly.js is inside (4.8 MB). The title is plain text."""
+    layout: Any = figure.layout
     # No formulas, even where a browser extension brings MathJax; no button that would send the data to a plotly server.
     config = {"responsive": True, "typesetMath": False, "displaylogo": False, "showSendToCloud": False}
     drawn = figure.to_html(full_html=False, include_plotlyjs=True, include_mathjax=False, config=config)
     escaped = html.escape(_SURROGATES.sub("\ufffd", title))
-    return _PAGE.format(title=escaped, background=colours.background, text=colours.text, font=FONT, figure=drawn)
+    colours = {"background": layout.paper_bgcolor or LIGHT.background, "text": layout.font.color or LIGHT.text}
+    return _PAGE.format(title=escaped, font=FONT, figure=drawn, **colours)
 
 
 def _numbers(tokens: Sequence[Token]) -> list[int]:

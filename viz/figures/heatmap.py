@@ -10,25 +10,24 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_core.trace import Site, Token
-from model_core.words import AttentionView
+from model_core.words import AttentionView, Unit
 from viz.figures.map_layout import empty_layout, map_layout
 from viz.theme import Palette, palette, visible
 
 Scale = Literal["linear", "root"]
 Limits = Literal["unit", "fitted"]
 
-_LABELS: dict[Site, tuple[str, str]] = {
-    "encoder_self": ("query: source piece", "key: source piece"),
-    "decoder_self": ("query: decoder input, each row predicts the next piece", "key: decoder input piece"),
-    "cross": ("query: decoder input, each row predicts the next piece", "key: source piece"),
-}
 _ROOT_STOPS = 32
 _SAME_SUM = 0.0005  # what three digits show
 
 
-def axis_labels(site: Site) -> tuple[str, str]:
-    """What the rows and what the columns of a site's maps are, as long as they are pieces."""
-    return _LABELS[site]
+def axis_labels(site: Site, unit: Unit = "piece") -> tuple[str, str]:
+    """What the rows and what the columns of a site's maps are."""
+    key = f"key: decoder input {unit}" if site == "decoder_self" else f"key: source {unit}"
+    if site == "encoder_self":
+        return f"query: source {unit}", key
+    coming = "the next piece" if unit == "piece" else "what comes next"
+    return f"query: decoder input {unit}, each row predicts {coming}", key
 
 
 def attention_heatmap(
@@ -44,8 +43,8 @@ def attention_heatmap(
 
     `limits` "unit" spreads the colours over 0 to 1, "fitted" over the weights that are there. `scale` "root" gives a
     weight the colour of its square root, so that faint weights show; hover and colour bar keep to the true weight.
-    Masked cells are hatched. The rows' sum stands above the map where all rows agree, else beside each row. The
-    figure's height is fixed, its width is its container's.
+    Masked cells are hatched. The rows' sum stands below the map where all rows agree, else beside each row. The axes
+    are named after the view's site and unit unless labels are given. The height is fixed, the width the container's.
 
     Raises:
         ValueError: the view holds more than one map.
@@ -55,9 +54,9 @@ def attention_heatmap(
     colours = palette(dark)
     if not view.weights.size:
         return go.Figure(layout=empty_layout(colours))
-    labels = (query_label or _LABELS[view.site][0], key_label or _LABELS[view.site][1])
+    rows_are, columns_are = axis_labels(view.site, view.unit)
     sums_differ = float(np.ptp(view.row_sums)) > _SAME_SUM
-    layout = map_layout(view, *labels, colours, sums_differ)
+    layout = map_layout(view, query_label or rows_are, key_label or columns_are, colours, sums_differ)
     height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     traces = [_cells(view, colours, scale, limits, height), _holder("y")]
     return go.Figure([*traces, _holder("y3")] if sums_differ else traces, layout)

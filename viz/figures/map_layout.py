@@ -64,9 +64,9 @@ def map_layout(
 def _look(colours: Palette) -> dict[str, Any]:
     hover_font = {"family": FONT, "color": colours.text}
     return {
-        "template": None,
+        "template": {},  # the default one would add 7 kB to every figure
         "font": {"family": FONT, "color": colours.text, "size": _TITLE_SIZE},
-        "paper_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": colours.background,  # the page's own; a picture taken home needs it under its text
         "plot_bgcolor": "rgba(0,0,0,0)",
         "showlegend": False,
         "modebar": {
