@@ -107,7 +107,8 @@ def stepwise(translator: Translator, trace: TranslationTrace) -> dict[Site, np.n
                 wanted = trace.maps(site).weights.shape[-1]
                 kept.append(np.pad(row, [(0, 0)] * 3 + [(0, wanted - row.shape[-1])]))
     found: dict[Site, np.ndarray] = {"encoder_self": first.weights("encoder_self")[:, 0].numpy()}
-    return found | {site: np.concatenate(kept, axis=2) for site, kept in rows.items()}
+    found.update({site: np.concatenate(kept, axis=2) for site, kept in rows.items()})
+    return found
 
 
 @pytest.mark.parametrize("target", [None, TARGET])
@@ -221,7 +222,7 @@ def test_a_forced_alignment_with_a_target_changes_its_row_only(translator: Trans
 
 
 def test_threads_share_one_translator(translator: Translator) -> None:
-    """Each thread gets what it would get alone; gradients stay off in all of them."""
+    """Each thread gets what it would get alone."""
 
     def work(text: str) -> TranslationTrace:
         assert torch.is_grad_enabled()  # the thread's own mode, which the translator leaves alone
