@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -136,11 +137,11 @@ def hide_special(view: AttentionView, renormalise: bool = False) -> AttentionVie
 
 def _word_starts(tokens: Tokens) -> list[int]:
     """Index of the first token of each word; a special token counts as a word."""
-    return [
-        i
-        for i, token in enumerate(tokens)
-        if i == 0 or token.special or tokens[i - 1].special or token.word != tokens[i - 1].word
-    ]
+    starts = [0] if tokens else []
+    for i, (before, token) in enumerate(pairwise(tokens), start=1):
+        if before.special or token.word != before.word:
+            starts.append(i)
+    return starts
 
 
 def _groups(starts: Sequence[int], size: int) -> list[slice]:

@@ -134,7 +134,11 @@ def downloads(trace: TranslationTrace, selection: Selection, view: AttentionView
     name, title = file_name(trace, selection), f"{map_name(selection)}: {trace.source_text} → {trace.target_text}"
     with st.popover("Download", icon=":material/download:"):
         st.download_button(
-            "This map as CSV", lambda: matrix_csv(view).encode(), f"{name}.csv", "text/csv", on_click="ignore"
+            "This map as CSV",
+            lambda: matrix_csv(view).encode("utf-8-sig"),
+            f"{name}.csv",
+            "text/csv",
+            on_click="ignore",
         )
         st.download_button(
             "This figure as HTML",

@@ -105,6 +105,7 @@ DISAGREEMENTS: list[tuple[str, Change]] = [
     ("5 predicted tokens .* 4 decoder input", lambda t: {"decoder_input_tokens": t.decoder_input_tokens[:-1]}),
     ("moved by one", lambda t: {"predicted_tokens": t.predicted_tokens[::-1]}),
     ("moved by one", lambda t: {"predicted_tokens": t.decoder_input_tokens}),
+    ("moved by one", lambda t: {"predicted_tokens": (*t.predicted_tokens[1::-1], *t.predicted_tokens[2:])}),
     ("no strategy 'guess'", lambda t: {"strategy": "guess"}),
     ("log_probability cannot be nan", lambda t: {"log_probability": math.nan}),
     ("score cannot be inf", lambda t: {"score": math.inf}),

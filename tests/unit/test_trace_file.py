@@ -145,6 +145,7 @@ FORGED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("malformed", lambda data: data["source_tokens"][0].pop()),
     ("malformed", lambda data: data["source_tokens"][0].__setitem__(0, "1")),
     ("malformed", lambda data: data["source_tokens"][0].__setitem__(4, 1)),
+    ("malformed", lambda data: data["source_tokens"][0].__setitem__(0, True)),
     ("malformed", lambda data: data["decoding"][0]["alternatives"].append([1001])),
     ("malformed", lambda data: data["pieces"].update(x="▁x")),
     ("4 steps for 5 predicted tokens", lambda data: data["decoding"].pop()),

@@ -138,6 +138,12 @@ def test_a_word_may_attend_where_any_of_its_pieces_may() -> None:
     assert not merged.weights[~merged.allowed].any()
 
 
+def test_one_allowed_pair_of_pieces_is_enough_for_their_words() -> None:
+    allowed = np.array([[True, False, False, False], [False, False, False, True], [False, False, False, False]])
+    view = view_of(tokens("▁a", "b", "▁c"), tokens("▁d", "e", "▁f", "g"), allowed=allowed)
+    np.testing.assert_array_equal(merge_words(view).allowed, [[True, True], [False, False]])
+
+
 def test_all_maps_of_a_site_are_merged_at_once() -> None:
     trace = small_trace()
     source = tokens("<s>", "▁How", "▁are", "▁yo", "u", "?", "</s>")

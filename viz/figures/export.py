@@ -58,7 +58,7 @@ def matrix_csv(view: AttentionView) -> str:
         index=pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels)),
         columns=pd.MultiIndex.from_arrays([_numbers(view.key_tokens), _texts(view.key_tokens)], names=["key", "token"]),
     )
-    return table.to_csv(lineterminator="\n")
+    return table.to_csv(lineterminator="\r\n")  # as RFC 4180 wants it; with it, tokens that hold either are quoted
 
 
 def standalone_html(figure: go.Figure, title: str) -> str:

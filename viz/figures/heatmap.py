@@ -26,8 +26,9 @@ def axis_labels(site: Site, unit: Unit = "piece") -> tuple[str, str]:
     key = f"key: decoder input {unit}" if site == "decoder_self" else f"key: source {unit}"
     if site == "encoder_self":
         return f"query: source {unit}", key
-    coming = "the next piece" if unit == "piece" else "what comes next"
-    return f"query: decoder input {unit}, each row predicts {coming}", key
+    if unit == "piece":
+        return "query: decoder input, each row predicts the next piece", key
+    return "query: decoder input word, each row predicts what comes next", key
 
 
 def attention_heatmap(

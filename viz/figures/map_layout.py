@@ -53,8 +53,9 @@ def map_layout(
         "margin": margin | {"pad": 0, "autoexpand": False},
         "images": [] if view.allowed.all() else [_hatch(colours)],
         "annotations": [_sums_heading(colours)] if sums_differ else [],
-        "xaxis": x | _labelled(key_labels, key_title, key_size) | _angles(columns),
-        "yaxis": y | _labelled(row_labels, row_title, row_size),
+        # plotly.js measures an x title's standoff to its last line, a y title's to its first
+        "xaxis": x | _labelled(key_labels, key_title, key_size, 6 + 16 * (_lines(key_title) - 1)) | _angles(columns),
+        "yaxis": y | _labelled(row_labels, row_title, row_size, 6),
         "xaxis2": x | _hovered(_key_hovers(view), "x"),
         "yaxis2": y | _hovered(_query_hovers(view), "y"),
     }
@@ -106,11 +107,10 @@ def _axis(size: int, limits: list[float]) -> dict[str, Any]:
     }
 
 
-def _labelled(labels: Sequence[str], title: str, size: int) -> dict[str, Any]:
+def _labelled(labels: Sequence[str], title: str, size: int, standoff: int) -> dict[str, Any]:
     aliases = {str(i): label for i, label in enumerate(labels)}
-    standoff = 6 + 16 * (_lines(title) - 1)  # plotly.js counts from the title's last line
-    title_dict = {"text": title, "font": {"size": _TITLE_SIZE}, "standoff": standoff}
-    return {"labelalias": aliases, "tickfont": {"size": size}, "title": title_dict}
+    heading = {"text": title, "font": {"size": _TITLE_SIZE}, "standoff": standoff}
+    return {"labelalias": aliases, "tickfont": {"size": size}, "title": heading}
 
 
 def _hovered(labels: Sequence[str], letter: str) -> dict[str, Any]:
