@@ -7,7 +7,7 @@ B: the app's page with a sentence of 64 pieces; the click is on a thumbnail of t
 Both show the same maps (encoder self-attention, float32) at the same size in pixels, in one browser, in turns. The time
 runs from the click to the first animation frame after the one in which the heatmap's picture has changed in the page.
 Also measured: how many frames after the click the picker's frame has moved, and the size of all maps as they are sent.
-Exit code 1 if a target is missed.
+Exit code 1 if a target is missed, 2 if there is no checkpoint to measure with.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, ElementHandle, Page, sync_playwright
 
+from model_core.checkpoint import CheckpointError
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from tests.browser.chromium import ARGUMENTS, ROOT, AppServer, find_chromium, wait_idle
@@ -179,7 +180,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="From a click to the repainted heatmap, beside a bare chart.")
     parser.add_argument("--rounds", type=int, default=25, help="clicks on each page that count (default: 25)")
     rounds = parser.parse_args().rounds
-    translator = Translator.load(CHECKPOINT)
+    try:
+        translator = Translator.load(CHECKPOINT)
+    except CheckpointError as error:
+        print(f"The app's page needs a checkpoint to measure. {error}", file=sys.stderr)
+        return 2
     # The size is told for as long a translation as sentence: 64 + 64 pieces.
     size = len(pack_maps(translator.trace(SENTENCE, target=SENTENCE)))
     trace = translator.trace(SENTENCE)

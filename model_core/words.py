@@ -86,6 +86,22 @@ def _view(trace: TranslationTrace, maps: AttentionMaps, weights: NDArray[np.floa
     return AttentionView(maps.site, weights, maps.allowed, maps.query_tokens, maps.key_tokens, predicted)
 
 
+def strongest(weights: NDArray[np.float32], allowed: NDArray[np.bool_]) -> tuple[int, int, float]:
+    """Query, key and weight of the strongest allowed cell of one map `[Q, K]`; the first one where several are.
+
+    A row that may attend to one key only has no choice, so its 1.0 tells nothing: such rows count only where there are
+    no others.
+
+    Raises:
+        ValueError: no cell is allowed.
+    """
+    if not allowed.any():
+        raise ValueError(f"None of the {allowed.size} cells of the map is allowed, so none is the strongest.")
+    free = allowed & (allowed.sum(axis=1, keepdims=True) > 1)
+    query, key = divmod(int(np.where(free if free.any() else allowed, weights, -np.inf).argmax()), weights.shape[1])
+    return query, key, float(weights[query, key])
+
+
 def merge_words(view: AttentionView) -> AttentionView:
     """Joins the pieces of each word: the **sum** over a word's key pieces, the **mean** over its query pieces.
 

@@ -168,6 +168,8 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
         head = st.container(horizontal=True, vertical_alignment="center")
         with head:
             st.markdown(f"**{map_name(selection)}**", width="stretch")
+            view_place, download_place = st.container(width="content"), st.container(width="content")
+        with view_place:
             words, hide, renormalise, scale, span, picture = options()
         view = as_viewed(view_map(trace, selection.site, selection.layer, selection.head), words, hide, renormalise)
         if not view.query_tokens or not view.key_tokens:
@@ -175,8 +177,6 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
             return
         dark = st.context.theme.type == "dark"
         figure = attention_heatmap(view, scale=scale, limits=span, dark=dark)
-        with head:
-            downloads(trace, selection, view, figure)
         alt = attention_alt(view)
         st.plotly_chart(
             figure,
@@ -185,9 +185,12 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
             alt=f"{map_name(selection)}. {alt}",
             config={
                 "displaylogo": False,
+                "typesetMath": False,
                 "toImageButtonOptions": {"format": picture, "filename": file_name(trace, selection), "scale": 2},
             },
         )
+        with download_place:  # after the figure, which is waited for
+            downloads(trace, selection, view, figure)
         st.text(alt)
         st.caption(WHAT_IS_SEEN[selection.site])
         if hide and not renormalise:

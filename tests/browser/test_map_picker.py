@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,46 +19,7 @@ from tests.small_traces import small_trace
 from viz.components.map_picker.pack import LEVELS, pack_maps
 from viz.theme import palette
 
-SCRIPT = """
-import streamlit as st
-
-from tests.small_traces import small_trace
-from viz.components.map_picker import Choice, map_picker, pack_maps
-
-LONG = ["<s>", *(f"piece{i}" for i in range(64)), "</s>"]
-NASTY = ("<b>bold</b>", "<img src=x onerror=alert(1)>", "&amp;", "$x^2$", "**", "שלום", "你好")
-
-
-@st.cache_data
-def packed(name):
-    trace = {
-        "small": lambda: small_trace(),
-        "one layer": lambda: small_trace(decoder=(1, 2), seed=1),
-        "nasty": lambda: small_trace(source=NASTY),
-        "long": lambda: small_trace(LONG, LONG[:-1], encoder=(6, 8), decoder=(6, 8)),
-    }[name]()
-    return pack_maps(trace)
-
-
-st.session_state.setdefault("choice", Choice("cross", 1, 2))
-st.session_state.setdefault("page runs", 0)
-st.session_state["page runs"] += 1
-name = st.radio("trace", ["small", "one layer", "nasty", "long"])
-shown = st.toggle("shown", True)
-
-
-@st.fragment
-def panel():
-    if st.button("Ask for encoder layer 1, mean"):
-        st.session_state.choice = Choice("encoder_self", 0, None)
-    if shown:
-        st.session_state.choice = map_picker(packed(name), **st.session_state.choice._asdict(), key="maps")
-    choice = st.session_state.choice
-    st.text(f"{choice.site} {choice.layer} {choice.head}; page runs: {st.session_state['page runs']}")
-
-
-panel()
-"""
+SCRIPT = Path(__file__).with_name("map_picker_script.py")
 PHONE = (390, 844)
 TRACE = small_trace()
 PAINTED: tuple[tuple[Site, int, int | None], ...] = (("cross", 1, 3), ("cross", 2, None), ("decoder_self", 0, 1))
@@ -65,9 +27,7 @@ PAINTED: tuple[tuple[Site, int, int | None], ...] = (("cross", 1, 3), ("cross", 
 
 @pytest.fixture(scope="module")
 def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
-    folder = tmp_path_factory.mktemp("map_picker")
-    (folder / "script.py").write_text(SCRIPT, encoding="utf-8")
-    with AppServer(folder / "script.py", folder / "output.txt") as server:
+    with AppServer(SCRIPT, tmp_path_factory.mktemp("map_picker") / "output.txt") as server:
         yield server
 
 

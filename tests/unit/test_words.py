@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_core.trace import AttentionMaps, Token, TraceError
-from model_core.words import AttentionView, hide_special, merge_words, view_map, view_maps
+from model_core.words import AttentionView, hide_special, merge_words, strongest, view_map, view_maps
 from tests.small_traces import random_rows, small_trace
 
 SPECIAL = {"<s>": 1, "</s>": 2}
@@ -207,3 +207,13 @@ def test_words_and_hiding_go_together_in_either_order() -> None:
     one, other = merge_words(hide_special(view)), hide_special(merge_words(view))
     np.testing.assert_allclose(one.weights, other.weights, rtol=1e-6)
     assert (one.query_tokens, one.key_tokens) == (other.query_tokens, other.key_tokens)
+
+
+def test_the_strongest_weight_is_one_that_had_a_choice() -> None:
+    weights = np.array([[1.0, 0.0, 0.0], [0.3, 0.7, 0.0], [0.2, 0.2, 0.6]], dtype=np.float32)
+    causal = np.tril(np.ones((3, 3), dtype=np.bool_))
+    assert strongest(weights, causal) == (1, 1, pytest.approx(0.7))
+    assert strongest(weights, np.ones((3, 3), dtype=np.bool_)) == (0, 0, 1.0)
+    assert strongest(weights[:1], causal[:1]) == (0, 0, 1.0)
+    with pytest.raises(ValueError, match="None of the 9 cells"):
+        strongest(weights, np.zeros((3, 3), dtype=np.bool_))

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_core.trace import Site, Token
-from model_core.words import AttentionView, Unit
+from model_core.words import AttentionView, Unit, strongest
 from viz.figures.map_layout import empty_layout, map_layout
 from viz.theme import Palette, palette, visible
 
@@ -67,10 +67,9 @@ def attention_alt(view: AttentionView) -> str:
     """One plain sentence with the picture's main number, for people and programs that do not see it."""
     if not view.allowed.any():
         return "There is no attention to show."
-    shown = np.where(view.allowed, view.weights, -np.inf)
-    row, column = divmod(int(shown.argmax()), shown.shape[1])
+    row, column, weight = strongest(view.weights, view.allowed)
     query, key = visible(view.query_tokens[row].text), visible(view.key_tokens[column].text)
-    return f"The strongest weight is {shown[row, column]:.2f}, from {query} to {key}."
+    return f"The strongest weight is {weight:.2f}, from {query} to {key}."
 
 
 def _cells(view: AttentionView, colours: Palette, scale: Scale, limits: Limits, height: float) -> go.Heatmap:

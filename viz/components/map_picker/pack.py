@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_core.trace import SITES, AttentionMaps, Site, Tokens, TranslationTrace
+from model_core.words import strongest
 from viz.theme import visible
 
 Shape = tuple[int, int, int, int]
@@ -80,6 +81,5 @@ def _texts(tokens: Tokens) -> list[str]:
 
 
 def _strongest(weights: NDArray[np.float32], allowed: NDArray[np.bool_]) -> tuple[int, int, float]:
-    """Query, key and weight of the strongest allowed cell of one map `[Q, K]`; the first one where several are."""
-    query, key = divmod(int(np.where(allowed, weights, -np.inf).argmax()), weights.shape[1])
-    return query, key, round(float(weights[query, key]), 4)
+    query, key, weight = strongest(weights, allowed)
+    return query, key, round(weight, 4)
