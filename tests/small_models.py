@@ -37,6 +37,15 @@ def small_model(
     return model
 
 
+def draftable_model(seed: int = 0, *, norm: Norm = "pre", vocabulary: int = 11, spread: float = 1.5) -> Transformer:
+    """A random model in eval mode whose widths the 8-bit product takes: d_model 32, 4 heads, d_ff 96."""
+    model = make_model(ModelConfig(vocabulary, vocabulary, 2, 32, 96, 4, norm=norm), seed=seed).eval()
+    randomise(model, seed, spread)
+    with torch.no_grad():
+        model.generator.bias[EOS_ID] += 1.0
+    return model
+
+
 def randomise(module: torch.nn.Module, seed: int, spread: float = 1.0) -> None:
     """Random numbers for every vector (biases and norms), matrices times `spread`."""
     generator = torch.Generator().manual_seed(seed)

@@ -69,8 +69,10 @@ def _figures(metrics: Mapping[str, Any]) -> str:
             f"{metrics['exact_share']:.1%} of {metrics['held_out_sequences']:,}",
         ),
         ("validation loss (nats a token)", f"{training['best_validation_loss']:.5f} at step {training['best_step']:,}"),
-        ("training loss, first and last 50 steps", f"{training['first_loss']} and {training['last_loss']}"),
     ]
+    if training["first_loss"] is not None:  # no row of the log yet
+        losses = f"{training['first_loss']} and {training['last_loss']}"
+        rows.append(("training loss in the first and the last row of the log", losses))
     perfect = training["first_validation_with_all_tokens_right"]
     if perfect is not None:
         rows.append(("first validation with all tokens right", f"step {perfect:,}"))
@@ -102,7 +104,8 @@ def _recipe(model: Transformer, training: Mapping[str, Any]) -> str:
         f"({training['target_tokens']:,} target tokens), AdamW, learning rate {config['learning_rate']} after "
         f"{config['warmup_steps']} steps of warm-up, {config['schedule']} schedule, dropout {shape.dropout}, label "
         f"smoothing {config['label_smoothing']}, {config['precision']}, seed {config['seed']}: "
-        f"{training['seconds'] / 60:.1f} minutes on {training['threads']} thread(s){_processor(training)}."
+        f"{training['seconds'] / 60:.1f} minutes on {training['threads']} "
+        f"thread{'s' if training['threads'] > 1 else ''}{_processor(training)}."
     )
 
 

@@ -50,8 +50,9 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
         keep = moments.keep if workers.first else (lambda model, step: None)
         if workers.first:
             write_settings(out, shape)
-        keep(model, 0)
         fresh, before = not has_state(out), time.process_time()
+        if fresh:
+            keep(model, 0)
         progress = run_task(
             task,
             model,

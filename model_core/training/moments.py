@@ -16,7 +16,7 @@ from model_core.transformer import Transformer
 from model_core.translator import Translator
 
 EXAMPLE = "b a d c a f e"  # one letter twice: its two columns have to be told apart by position
-STEPS = (0, 10, 25, 50, 75, 100, 150, 200, 300, 500, 800)  # dense while it learns; the last step comes on top
+STEPS = (0, 10, 25, 50, 75, 100, 125, 150, 200, 300, 600)  # dense while it learns; the last step comes on top
 
 
 @dataclass(frozen=True)

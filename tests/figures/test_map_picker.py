@@ -85,7 +85,7 @@ def test_the_strongest_weight_of_each_head_and_of_the_mean_is_told() -> None:
                 one = maps.map(layer, head if head < maps.heads else None)
                 assert maps.allowed[query, key]
                 free = maps.allowed.sum(axis=1) > 1  # a row with one key has no choice
-                    assert one[query, key] == one[free].max() == pytest.approx(weight, abs=1e-4)
+                assert one[query, key] == one[free].max() == pytest.approx(weight, abs=1e-4)
 
 
 def test_a_map_of_zeros_points_at_an_allowed_cell() -> None:

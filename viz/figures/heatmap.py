@@ -69,6 +69,8 @@ def attention_alt(view: AttentionView) -> str:
         return "There is no attention to show."
     row, column, weight = strongest(view.weights, view.allowed)
     query, key = visible(view.query_tokens[row].text), visible(view.key_tokens[column].text)
+    if view.predicted_tokens:
+        query += f" (which predicts {visible(view.predicted_tokens[row].text)})"
     return f"The strongest weight is {weight:.2f}, from {query} to {key}."
 
 
