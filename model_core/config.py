@@ -30,7 +30,7 @@ class ModelConfig:
     """The shape of one encoder-decoder Transformer (Vaswani et al. 2017, table 3, names N, d_model, d_ff, h).
 
     `norm`: "pre" is x + drop(f(norm(x))) with a final norm on each stack, "post" is norm(x + drop(f(x))).
-    `sharing`: "all" ties the source, target and output embeddings, "output" ties target and output, "none" ties nothing.
+    `sharing`: "all" ties the source, target and output embeddings, "output" the last two, "none" nothing.
     `dropout` acts on the embeddings and on each sublayer's output, `attention_dropout` on the attention weights.
     `positions` False leaves the positional encoding out: an ablation for teaching, not for translating.
     """

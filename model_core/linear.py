@@ -9,7 +9,7 @@ from torch import Tensor, nn
 class Linear(nn.Module):
     """`[..., d_in]` -> `[..., d_out]` by xW + b.
 
-    W is stored as `[d_in, d_out]`, the transpose of `torch.nn.Linear`'s: so it reads as in the formulas, and so a single
+    W is stored as `[d_in, d_out]`, the transpose of `torch.nn.Linear`'s: it reads as in the formulas, and a single
     row (a decoding step) is multiplied about a third faster, because W is read in the order in which it lies in memory.
     """
 

@@ -48,7 +48,7 @@ class Encoder(nn.Module):
         hook: AttentionHook | None = None,
         record: list[Tensor] | None = None,
     ) -> Tensor:
-        """`record` receives layers + 1 tensors: the input, then each layer's output, the last one after the final norm."""
+        """`record` receives layers + 1 tensors: the input, then each layer's output, the last after the final norm."""
         inputs = []
         for index, layer in enumerate(self.layers):
             inputs.append(states)

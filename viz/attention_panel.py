@@ -32,8 +32,8 @@ WHAT_IS_SEEN: dict[Site, str] = {
     "decoder looks at to predict the next piece.",
 }
 Scale = Literal["linear", "root"]
-Range = Literal["unit", "fitted"]
-Format = Literal["png", "svg"]
+Range = Literal["0 to 1", "fitted"]  # a link carries an option as it is shown
+Format = Literal["PNG", "SVG"]
 
 
 def default_selection(trace: TranslationTrace) -> Selection:
@@ -93,23 +93,12 @@ def options() -> tuple[bool, bool, bool, Scale, Range, Format]:
             "Colour", get_args(Scale), default="linear", required=True, key="scale", bind="query-params"
         )
         span = st.segmented_control(
-            "Range",
-            get_args(Range),
-            default="unit",
-            required=True,
-            key="range",
-            bind="query-params",
-            format_func={"unit": "0 to 1", "fitted": "fitted to the data"}.get,
+            "Range", get_args(Range), default="0 to 1", required=True, key="range", bind="query-params"
         )
         picture = st.segmented_control(
-            "The camera button saves",
-            get_args(Format),
-            default="png",
-            required=True,
-            key="picture",
-            format_func=str.upper,
+            "The camera button saves", get_args(Format), default="PNG", required=True, key="picture"
         )
-    return words, hide, again and hide, scale or "linear", span or "unit", picture or "png"
+    return words, hide, again and hide, scale or "linear", span or "0 to 1", picture or "PNG"
 
 
 def as_viewed(view: AttentionView, words: bool, hide: bool, renormalise: bool) -> AttentionView:
@@ -176,7 +165,7 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
             st.info("Nothing is left of this map: every token in it is special. Show special tokens again in “View”.")
             return
         dark = st.context.theme.type == "dark"
-        figure = attention_heatmap(view, scale=scale, limits=span, dark=dark)
+        figure = attention_heatmap(view, scale=scale, limits="fitted" if span == "fitted" else "unit", dark=dark)
         alt = attention_alt(view)
         st.plotly_chart(
             figure,
@@ -186,7 +175,11 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
             config={
                 "displaylogo": False,
                 "typesetMath": False,
-                "toImageButtonOptions": {"format": picture, "filename": file_name(trace, selection), "scale": 2},
+                "toImageButtonOptions": {
+                    "format": picture.lower(),
+                    "filename": file_name(trace, selection),
+                    "scale": 2,
+                },
             },
         )
         with download_place:  # after the figure, which is waited for

@@ -21,8 +21,7 @@ from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
 SENTENCE = "Where is the station?"
 PHONE, DESKTOP = (390, 844), (1280, 900)
 
-Z_OF_HEATMAP = """
-plot => {
+Z_OF_HEATMAP = """plot => {
   const decode = (z) => {
     if (!z.bdata) return z.map((row) => Array.from(row));
     const bytes = Uint8Array.from(atob(z.bdata), (c) => c.charCodeAt(0));
@@ -31,8 +30,7 @@ plot => {
     return Array.from({ length: rows }, (_, r) => Array.from(flat.slice(r * columns, (r + 1) * columns)));
   };
   return decode(plot.data.find((trace) => trace.type === "heatmap").z);
-}
-"""
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +56,9 @@ def type_sentence(page: Page, text: str) -> None:
 
 
 def heatmap(page: Page) -> NDArray[np.float64]:
-    """The numbers in the Plotly heatmap; masked cells are NaN."""
-    plot = page.locator(".js-plotly-plot")
-    expect(plot).to_be_visible(timeout=60_000)
-    page.wait_for_function("document.querySelector('.js-plotly-plot')?.data !== undefined", timeout=60_000)
-    rows = plot.evaluate(Z_OF_HEATMAP)
+    """The numbers in the Plotly heatmap, once it is drawn; masked cells are NaN."""
+    drawn = f"() => {{ const plot = document.querySelector('.js-plotly-plot'); return plot?.data && ({Z_OF_HEATMAP})(plot) }}"
+    rows = page.wait_for_function(drawn, timeout=60_000).json_value()
     return np.array([[np.nan if z is None else z for z in row] for row in rows], dtype=np.float64)
 
 
@@ -106,6 +102,11 @@ def test_a_link_opens_the_same_view(page: Page, app_url: str, translator: Transl
     expect_map(page, merge_words(hide_special(view)).weights)
     expect(page.get_by_text("Encoder self-attention, layer 3, mean over heads", exact=True)).to_be_visible()
     expect(page.get_by_text("rows no longer sum to 1", exact=False)).to_be_visible()
+    colours = page.locator(".js-plotly-plot").evaluate(
+        "plot => (t => [t.zmax, t.colorbar.title.text])(plot.data.find((trace) => trace.type === 'heatmap'))"
+    )
+    assert colours[0] == pytest.approx(merge_words(hide_special(view)).weights.max(), abs=1e-6)
+    assert colours[1] == "weight (colour: square root, fitted)"
     before = query_of(page)
     page.reload(wait_until="domcontentloaded")
     expect_map(page, merge_words(hide_special(view)).weights)
@@ -165,8 +166,9 @@ def test_a_damaged_trace_is_refused_in_a_sentence(page: Page, app_url: str, tran
     data[-100] ^= 1
     open_page(page, app_url)
     page.get_by_role("button", name="Open a trace").click()
-    file = {"name": "cat.safetensors", "mimeType": "application/octet-stream", "buffer": bytes(data)}
-    page.locator('input[type="file"]').set_input_files(file)
+    page.locator('input[type="file"]').set_input_files(
+        {"name": "cat.safetensors", "mimeType": "application/octet-stream", "buffer": bytes(data)}
+    )
     expect(page.get_by_text(re.compile("^The uploaded file"))).to_be_visible(timeout=30_000)
     expect(page.locator(".js-plotly-plot")).to_be_visible()
 

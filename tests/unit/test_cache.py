@@ -59,3 +59,19 @@ def test_the_memory_can_be_left_alone() -> None:
     cache.select(torch.tensor([2, 0, 1]), memory=False)
     assert layer.key is not None and torch.equal(layer.key, keys(4)[[2, 0, 1]])
     assert layer.memory_key is memory[0] and layer.memory_value is memory[1]
+
+
+def test_a_cut_cache_has_the_first_positions_and_all_of_the_memory() -> None:
+    cache = KeyValueCache.empty(2)
+    for layer in cache.layers:
+        layer.append(keys(5), -keys(5))
+        layer.memory_key, layer.memory_value = keys(7) + 0.25, keys(7) + 0.5
+    for length in (3, 0):
+        cache.cut(length)
+        assert cache.length == length
+        for layer in cache.layers:
+            assert layer.memory_key is not None and layer.memory_key.shape[2] == 7
+    key, value = cache.layers[1].append(keys(2), -keys(2))
+    assert torch.equal(key, keys(2)) and torch.equal(value, -keys(2))
+    cache.cut(1)
+    assert torch.equal(cache.layers[1].append(keys(1, 1), keys(1, 1))[0], keys(2))
