@@ -57,7 +57,8 @@ def type_sentence(page: Page, text: str) -> None:
 
 def heatmap(page: Page) -> NDArray[np.float64]:
     """The numbers in the Plotly heatmap, once it is drawn; masked cells are NaN."""
-    drawn = f"() => {{ const plot = document.querySelector('.js-plotly-plot'); return plot?.data && ({Z_OF_HEATMAP})(plot) }}"
+    find = "const plot = document.querySelector('.js-plotly-plot')"
+    drawn = f"() => {{ {find}; return plot?.data && ({Z_OF_HEATMAP})(plot) }}"
     rows = page.wait_for_function(drawn, timeout=60_000).json_value()
     return np.array([[np.nan if z is None else z for z in row] for row in rows], dtype=np.float64)
 

@@ -30,8 +30,10 @@ def test_a_packed_linear_is_the_linear_but_for_rounding(d_in: int, d_out: int) -
     randomise(linear, 3)
     rows = torch.randn(1, d_in, generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
-        wanted, found = linear(rows), packed(linear)(rows)
-    assert found.dtype == torch.float32
+        wanted, found = linear(rows), packed(linear)(rows.bfloat16())
+        narrow = packed(linear, dtype=torch.bfloat16)(rows.bfloat16())
+    assert (found.dtype, narrow.dtype) == (torch.float32, torch.bfloat16)
+    torch.testing.assert_close(narrow.float(), found, atol=0.05, rtol=0.02)
     assert float((found - wanted).norm() / wanted.norm()) < 0.02
 
 
@@ -39,7 +41,7 @@ def test_linears_packed_together_give_their_outputs_side_by_side() -> None:
     linears = [Linear(32, 5), Linear(32, 7)]
     for seed, linear in enumerate(linears):
         randomise(linear, seed)
-    rows = torch.randn(1, 32, generator=torch.Generator().manual_seed(1))
+    rows = torch.randn(1, 32, generator=torch.Generator().manual_seed(1)).bfloat16()
     with torch.inference_mode():
         apart = torch.cat([packed(linear)(rows) for linear in linears], dim=1)
         torch.testing.assert_close(packed(*linears)(rows), apart)
@@ -48,7 +50,7 @@ def test_linears_packed_together_give_their_outputs_side_by_side() -> None:
 def test_a_column_of_zeros_stays_zero() -> None:
     weight, bias = torch.randn(32, 5), torch.arange(5.0)
     weight[:, 3] = 0.0
-    assert float(PackedLinear.of(weight, bias)(torch.randn(1, 32))[0, 3]) == 3.0
+    assert float(PackedLinear.of(weight, bias)(torch.randn(1, 32).bfloat16())[0, 3]) == 3.0
 
 
 def test_a_draft_that_is_corrected_goes_on_from_the_correction() -> None:
