@@ -54,6 +54,14 @@ class KeyValueCache:
         key = self.layers[0].key
         return 0 if key is None else key.shape[2]
 
+    def cut(self, length: int) -> None:
+        """Forgets the target positions from `length` on; the memory's keys and values stay."""
+        for layer in self.layers:
+            if layer.key is not None and layer.value is not None:
+                kept = length > 0
+                layer.key = layer.key[:, :, :length] if kept else None
+                layer.value = layer.value[:, :, :length] if kept else None
+
     def select(self, rows: Tensor, memory: bool = True) -> None:
         """Keeps the given rows of the batch in every layer; `memory` as in `LayerCache.select`."""
         for layer in self.layers:

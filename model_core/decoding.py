@@ -13,9 +13,9 @@ from torch import Tensor
 
 from model_core.beam import Beam
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig
+from model_core.forced_pass import ForcedPass
 from model_core.hooks import AttentionHook
 from model_core.hypotheses import Decoded, Path, ranked, score_steps
-from model_core.masks import causal_mask
 from model_core.sampling import Choose, Greedy, Sampler
 from model_core.stepper import Cancelled, Stepper
 from model_core.trace import DecodingStep
@@ -36,6 +36,7 @@ def decode(
     on_step: OnStep | None = None,
     cancelled: threading.Event | None = None,
     prefix: Sequence[int] = (),
+    memory: Tensor | None = None,
 ) -> list[list[Decoded]]:
     """Translates each source (`<s> pieces </s>`): per source up to `config.n_best` translations, best first.
 
@@ -43,7 +44,8 @@ def decode(
     log-probabilities are the model's own, whatever the temperature. `prefix` (without <s>) is how every translation has
     to begin; it counts in its length and in its sums. `hook` sees the encoder once and then, at each step, one query
     row a translation that is not done; what it keeps of a step is about that step only. `cancelled` is looked at
-    before each step.
+    before each step. `memory [sources, S, D]` is what `model.encode` made of the sources, padded on the right; without
+    it they are encoded here.
 
     Raises:
         ValueError: the model is in training mode, or a source, the prefix or the number asked for is impossible.
@@ -55,7 +57,7 @@ def decode(
         return []
     search = beam_search if config.strategy == "beam" else single_search
     with torch.inference_mode():
-        return search(Stepper(model, sources, hook, cancelled), sources, config, prefix, on_step)
+        return search(Stepper(model, sources, hook, cancelled, memory), sources, config, prefix, on_step)
 
 
 def length_limit(source: Sequence[int], config: DecodingConfig) -> int:
@@ -76,12 +78,7 @@ def teacher_forced_steps(
     check_ids("The target", target, model.config.target_vocabulary)
     if not target:
         raise ValueError("The target has no pieces: give at least one, or </s> alone.")
-    with torch.inference_mode():
-        device = model.generator.bias.device
-        memory = model.encode(torch.tensor([source], device=device))
-        decoder_input = torch.tensor([[BOS_ID, *target[:-1]]], device=device)
-        states = model.decode(decoder_input, memory, target_allowed=causal_mask(len(target), device))
-        return score_steps(target, model.generator(states)[0], alternatives)
+    return ForcedPass(model, source, keep=False).score(target, alternatives)
 
 
 def check_model(model: Transformer) -> None:

@@ -1,4 +1,4 @@
-"""One teacher-forced pass over a finished translation, with every weight and state kept.
+"""The trace of a finished translation, from one teacher-forced pass that kept every weight and state.
 
 Shapes: L layer, H head, S source token, T target token, D d_model.
 """
@@ -15,56 +15,42 @@ from torch import Tensor
 
 from model_core.checkpoint import Checkpoint
 from model_core.config import BOS_ID
-from model_core.hooks import AttentionHook, Compose, Recorder
-from model_core.hypotheses import penalised, score_steps
-from model_core.masks import causal_mask
+from model_core.forced_pass import ForcedPass
+from model_core.hooks import Recorder
+from model_core.hypotheses import penalised
 from model_core.source import Source
 from model_core.trace import AttentionMaps, DecodingStep, Hypothesis, Site, Tokens, TraceStrategy, TranslationTrace
 
 
-@torch.inference_mode()
 def record(
     checkpoint: Checkpoint,
     source: Source,
+    forced: ForcedPass,
     target: Sequence[int],
     strategy: TraceStrategy,
     alternatives: int,
     *,
     beam: Sequence[tuple[Hypothesis, ...]] = (),
     length_penalty: float = 0.0,
-    hook: AttentionHook | None = None,
 ) -> TranslationTrace:
-    """Runs the model over `target` (`pieces </s>`) with a recording hook, in float32 without dropout.
+    """Runs `target` (`pieces </s>`) through `forced`, which keeps what it sees of `source`, unless it just did.
 
-    `beam` has the hypotheses of the search's steps, if it was a beam search. A `hook` changes the weights before they
-    are recorded.
+    `beam` has the hypotheses of the search's steps, if it was a beam search.
     """
-    model, recorder = checkpoint.model, Recorder()
-    watch: AttentionHook = recorder if hook is None else Compose((hook, recorder))
-    encoder_states: list[Tensor] = []
-    decoder_states: list[Tensor] = []
-    device = model.generator.bias.device
-    decoder_input = torch.tensor([[BOS_ID, *target[:-1]]], device=device)
-    causal = causal_mask(len(target), device)
-    memory = model.encode(torch.tensor([source.ids], device=device), hook=watch, record=encoder_states)
-    states = model.decode(decoder_input, memory, target_allowed=causal, hook=watch, record=decoder_states)
-    steps = score_steps(target, model.generator(states)[0], alternatives)
+    steps = forced.score(target, alternatives)
     if beam:  # the </s> that a search cut off by its limit did not reach has no hypotheses
         steps = (
             tuple(replace(step, hypotheses=tuple(row)) for step, row in zip(steps, beam, strict=False))
             + steps[len(beam) :]
         )
-    return _assemble(
-        checkpoint, source, target, recorder, (encoder_states, decoder_states), steps, strategy, length_penalty
-    )
+    return _assemble(checkpoint, source, target, forced, steps, strategy, length_penalty)
 
 
 def _assemble(
     checkpoint: Checkpoint,
     source: Source,
     target: Sequence[int],
-    recorder: Recorder,
-    states: tuple[list[Tensor], list[Tensor]],
+    forced: ForcedPass,
     steps: tuple[DecodingStep, ...],
     strategy: TraceStrategy,
     length_penalty: float,
@@ -84,11 +70,11 @@ def _assemble(
         source_tokens=source_tokens,
         decoder_input_tokens=read,
         predicted_tokens=predicted,
-        encoder_self=_maps(recorder, "encoder_self", source_tokens, source_tokens),
-        decoder_self=_maps(recorder, "decoder_self", read, read),
-        cross=_maps(recorder, "cross", read, source_tokens),
-        encoder_states=_stacked(states[0]),
-        decoder_states=_stacked(states[1]),
+        encoder_self=_maps(forced.recorder, "encoder_self", source_tokens, source_tokens),
+        decoder_self=_maps(forced.recorder, "decoder_self", read, read),
+        cross=_maps(forced.recorder, "cross", read, source_tokens),
+        encoder_states=_stacked(forced.encoder_states),
+        decoder_states=_stacked(forced.decoder_states),
         decoding=steps,
         strategy=strategy,
         log_probability=log_probability,

@@ -23,6 +23,12 @@ class Cancelled(Exception):  # noqa: N818 -- not an error: somebody asked for it
     """The search was told to stop before it was done."""
 
 
+def check_cancelled(cancelled: threading.Event | None) -> None:
+    """Raises `Cancelled` if that was asked for."""
+    if cancelled is not None and cancelled.is_set():
+        raise Cancelled("The translation was stopped before it was done.")
+
+
 def pad_sources(sources: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor | None]:
     """Ids `[R, S]` padded on the right, and their mask: None where nothing is padding, which is faster."""
     longest = max(map(len, sources))
@@ -31,7 +37,8 @@ def pad_sources(sources: Sequence[Sequence[int]], device: torch.device) -> tuple
 
 
 class Stepper:
-    """Encodes the sources once, then extends their translations; one row for each source at first.
+    """Encodes the sources once, unless that was done (`memory [R, S, D]`), then extends their translations; one row for
+    each source at first.
 
     All rows are of one length, so their self-attention needs no padding mask; `select` drops, copies and reorders rows.
     """
@@ -42,20 +49,16 @@ class Stepper:
         sources: Sequence[Sequence[int]],
         hook: AttentionHook | None = None,
         cancelled: threading.Event | None = None,
+        memory: Tensor | None = None,
     ) -> None:
         self.model, self.hook, self.cancelled = model, hook, cancelled
         self.device = model.generator.bias.device
         self.sources = list(range(len(sources)))  # which source each row translates
         ids, self.source_allowed = pad_sources(sources, self.device)
-        self.check_cancelled()
-        self.memory = model.encode(ids, self.source_allowed, hook)
+        check_cancelled(cancelled)
+        self.memory = model.encode(ids, self.source_allowed, hook) if memory is None else memory
         self.cache = KeyValueCache.empty(model.config.layers)
         self.step = DecoderStep(model)
-
-    def check_cancelled(self) -> None:
-        """Raises `Cancelled` if that was asked for."""
-        if self.cancelled is not None and self.cancelled.is_set():
-            raise Cancelled("The translation was stopped before it was done.")
 
     def begin(self, prefix: Sequence[int]) -> Tensor:
         """Feeds <s> and a forced beginning to every row -> log-probabilities `[R, 1 + len(prefix), V]`."""
@@ -66,7 +69,7 @@ class Stepper:
         """Feeds each row its newest id -> log-probabilities of the next one `[R, V]`."""
         if self.hook is not None:
             return self._decode([[id_] for id_ in ids], None)[:, 0]
-        self.check_cancelled()
+        check_cancelled(self.cancelled)
         newest = torch.tensor(ids, device=self.device)
         return self.model.generator(self.step(newest, self.cache, self.source_allowed))
 
@@ -85,7 +88,7 @@ class Stepper:
         self.sources = sources
 
     def _decode(self, ids: list[list[int]], allowed: Tensor | None) -> Tensor:
-        self.check_cancelled()
+        check_cancelled(self.cancelled)
         target = torch.tensor(ids, device=self.device)
         states = self.model.decode(target, self.memory, self.source_allowed, allowed, self.hook, self.cache)
         return self.model.generator(states)

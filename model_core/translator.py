@@ -9,7 +9,10 @@ from pathlib import Path
 
 from model_core.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from model_core.config import EOS_ID, DecodingConfig, ModelConfig
-from model_core.decoding import Cancelled, Decoded, decode
+from model_core.decoding import Cancelled, Decoded, check_model, decode, length_limit
+from model_core.draft import LazyDraft, can_draft
+from model_core.drafted_search import drafted_search
+from model_core.forced_pass import ForcedPass
 from model_core.hooks import AttentionHook
 from model_core.recording import record
 from model_core.source import MAX_CHARACTERS, MAX_PIECES, EmptyInput, InputError, Source, prepare_source
@@ -37,11 +40,16 @@ class Translation:
 
 
 class Translator:
-    """A checkpoint at work. Holds no state of any request, so that threads and browser sessions can share one."""
+    """A checkpoint at work. Holds no state of any request, so that threads and browser sessions can share one.
+
+    A greedy translation on the CPU is drafted with 8-bit weights and confirmed in float32; the draft's weights are made
+    when they are first needed.
+    """
 
     def __init__(self, checkpoint: Checkpoint, max_pieces: int = MAX_PIECES) -> None:
         self.checkpoint = checkpoint
         self.max_pieces = max_pieces
+        self._draft = LazyDraft(checkpoint.model)
 
     @classmethod
     def load(cls, folder: str | Path, max_pieces: int = MAX_PIECES) -> Translator:
@@ -84,20 +92,42 @@ class Translator:
         """
         decoding = DecodingConfig() if decoding is None else decoding
         source = self.prepare(text)
+        check_model(self.checkpoint.model)
+        if on_text is None and self._drafts(decoding, hook):
+            exact = ForcedPass(self.checkpoint.model, source.ids, keep=False)
+            return self._search(source, decoding, exact, cancelled=cancelled)
+        return self._search(source, decoding, None, hook, on_text, cancelled)
 
-        def on_step(found: list[list[int]]) -> None:
-            if on_text is not None:
-                on_text(self.tokenizer.decode(found[0]))
+    def _drafts(self, decoding: DecodingConfig, hook: AttentionHook | None) -> bool:
+        """Whether a draft serves: one path, the most probable one, of the model as it is."""
+        plain = decoding.strategy == "greedy" and decoding.n_best == 1 and hook is None
+        return plain and can_draft(self.checkpoint.model)
 
-        results = decode(
-            self.checkpoint.model,
-            [source.ids],
-            # The recorded pass tells the alternatives of a single path, for all its steps at once.
-            decoding if decoding.strategy == "beam" else replace(decoding, alternatives=0),
-            hook=hook,
-            on_step=None if on_text is None else on_step,
-            cancelled=cancelled,
-        )[0]
+    def _search(
+        self,
+        source: Source,
+        decoding: DecodingConfig,
+        exact: ForcedPass | None,
+        hook: AttentionHook | None = None,
+        on_text: Callable[[str], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> Translation:
+        """Searches; with an `exact` pass the source is not encoded again, and by a draft if that serves."""
+        if exact is not None and self._drafts(decoding, hook):
+            limit = length_limit(source.ids, decoding)
+            path = drafted_search(self._draft.get(), exact, limit, decoding.alternatives, cancelled)
+            results = [path.decoded(decoding.length_penalty)]
+        else:
+            results = decode(
+                self.checkpoint.model,
+                [source.ids],
+                # The recorded pass tells the alternatives of a single path, for all its steps at once.
+                decoding if decoding.strategy == "beam" else replace(decoding, alternatives=0),
+                hook=hook,
+                on_step=None if on_text is None else lambda ids: on_text(self.tokenizer.decode(ids[0])),
+                cancelled=cancelled,
+                memory=None if exact is None else exact.memory,
+            )[0]
         return Translation(source, self.tokenizer.decode(results[0].ids), tuple(results), decoding)
 
     def trace(
@@ -116,27 +146,35 @@ class Translator:
         Raises:
             InputError: the text or the target can't be used (see `prepare`).
         """
-        if target is None:
-            return self.replay(self.translate(text, decoding, hook=hook), hook=hook)
-        source, wanted = self.prepare(text), self.prepare(target, "The translation")
-        alternatives = (decoding or DecodingConfig()).alternatives
-        return record(self.checkpoint, source, wanted.ids[1:], "forced", alternatives, hook=hook)
+        decoding = DecodingConfig() if decoding is None else decoding
+        source = self.prepare(text)
+        wanted = None if target is None else self.prepare(target, "The translation")
+        check_model(self.checkpoint.model)
+        exact = ForcedPass(self.checkpoint.model, source.ids, hook, keep=True)
+        if wanted is None:
+            return self._record(self._search(source, decoding, exact, hook), 0, exact)
+        return record(self.checkpoint, source, exact, wanted.ids[1:], "forced", decoding.alternatives)
 
     def replay(self, translation: Translation, rank: int = 0, hook: AttentionHook | None = None) -> TranslationTrace:
         """Records what stands behind a translation that was found; `rank` chooses among its n-best.
 
         A translation that the length limit cut off is recorded with the </s> that it did not reach as its last step.
         """
+        check_model(self.checkpoint.model)
+        exact = ForcedPass(self.checkpoint.model, translation.source.ids, hook, keep=True)
+        return self._record(translation, rank, exact)
+
+    def _record(self, translation: Translation, rank: int, exact: ForcedPass) -> TranslationTrace:
         found = translation.n_best[rank]
         ids = found.ids if found.finished else (*found.ids, EOS_ID)
         decoding = translation.decoding
         return record(
             self.checkpoint,
             translation.source,
+            exact,
             ids,
             decoding.strategy,
             decoding.alternatives,
             beam=[step.hypotheses for step in found.steps] if decoding.strategy == "beam" else (),
             length_penalty=decoding.length_penalty,
-            hook=hook,
         )
