@@ -1,0 +1,66 @@
+"""What the shipped English-French checkpoint says, in wordings that a French teacher would accept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_core.translator import Translator
+from tests.examples import PAGE_SEARCH
+
+CHECKPOINT = Path(__file__).parent.parent.parent / "checkpoints" / "en-fr"
+
+GOLDEN: dict[str, tuple[str, ...]] = {
+    "How are you?": ("Comment allez-vous ?", "Comment vas-tu ?", "Comment ça va ?", "Ça va ?"),
+    "I don't speak French.": ("Je ne parle pas français.", "Je ne parle pas le français."),
+    "I do not speak French.": ("Je ne parle pas français.", "Je ne parle pas le français."),
+    "Where is the station?": ("Où est la gare ?", "Où se trouve la gare ?"),
+    "She opened the window and looked at the rain.": (
+        "Elle ouvrit la fenêtre et regarda la pluie.",
+        "Elle a ouvert la fenêtre et a regardé la pluie.",
+        "Elle a ouvert la fenêtre et regardé la pluie.",
+    ),
+    "If I had known, I would have come earlier.": (
+        "Si j'avais su, je serais venu plus tôt.",
+        "Si j'avais su, je serais venue plus tôt.",
+    ),
+    "The children are playing in the park with their new ball.": (
+        "Les enfants jouent dans le parc avec leur nouvelle balle.",
+        "Les enfants jouent dans le parc avec leur nouveau ballon.",
+        "Les enfants jouent au parc avec leur nouvelle balle.",
+        "Les enfants jouent au parc avec leur nouveau ballon.",
+    ),
+    "I am hungry.": ("J'ai faim.",),
+    "What time is it?": ("Quelle heure est-il ?",),
+    "My brother is taller than me.": ("Mon frère est plus grand que moi.",),
+    "He lives in Tokyo.": ("Il habite à Tokyo.", "Il vit à Tokyo."),
+    "Thank you very much.": ("Merci beaucoup.", "Merci beaucoup !"),
+}
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(CHECKPOINT)
+
+
+@pytest.mark.parametrize("english", GOLDEN)
+def test_a_translation_is_right(translator: Translator, english: str) -> None:
+    assert translator.translate(english, PAGE_SEARCH).text in GOLDEN[english]
+
+
+@pytest.mark.parametrize(
+    ("english", "french"),
+    [
+        ("She put her money in the bank.", "banque"),
+        ("We sat on the bank of the river.", "rive"),
+    ],
+)
+def test_the_two_banks_are_told_apart(translator: Translator, english: str, french: str) -> None:
+    assert french in translator.translate(english, PAGE_SEARCH).text
+
+
+def test_how_are_you_is_six_rows_of_256(translator: Translator) -> None:
+    trace = translator.trace("How are you?")
+    assert [token.text for token in trace.source_tokens] == ["<s>", "How", "are", "you", "?", "</s>"]
+    assert trace.encoder_states.shape == (7, 6, 256)
