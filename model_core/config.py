@@ -5,6 +5,7 @@ Every setting is checked when the object is made, so that no other file needs to
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar
 
@@ -70,7 +71,10 @@ class ModelConfig:
             f"sharing all embeddings needs one joint vocabulary, but the source has {self.source_vocabulary} entries "
             f"and the target {self.target_vocabulary}.",
         )
-        _require(self.position_base > 1.0, f"position_base must be above 1, not {self.position_base}.")
+        _require(
+            1.0 < self.position_base < math.inf,
+            f"position_base must be a finite number above 1, not {self.position_base}.",
+        )
 
     @property
     def d_head(self) -> int:
@@ -155,14 +159,21 @@ class TrainingConfig:
             _require(getattr(self, name) >= 1, f"{name} must be 1 or more, not {getattr(self, name)}.")
         for name in ("warmup_steps", "cooldown_steps", "patience", "homograph_repeats", "validation_sentences"):
             _require(getattr(self, name) >= 0, f"{name} must be 0 or more, not {getattr(self, name)}.")
-        _require(self.learning_rate > 0.0, f"learning_rate must be above 0, not {self.learning_rate}.")
+        for name in ("learning_rate", "gradient_clip"):
+            value = getattr(self, name)
+            _require(0.0 < value < math.inf, f"{name} must be a finite number above 0, not {value}.")
+        _require(
+            0.0 <= self.weight_decay < math.inf,
+            f"weight_decay must be a finite number of 0 or more, not {self.weight_decay}.",
+        )
         _require(
             self.schedule in ("inverse-sqrt", "cosine", "constant"),
             f'schedule must be "inverse-sqrt", "cosine" or "constant", not {self.schedule!r}.',
         )
         _require(
             self.warmup_steps + self.cooldown_steps <= self.steps,
-            f"{self.warmup_steps} warm-up and {self.cooldown_steps} cool-down steps do not fit in {self.steps} steps.",
+            f"{self.warmup_steps} warm-up and {self.cooldown_steps} cool-down steps do not fit in {self.steps} "
+            "steps: lower --warmup-steps and --cooldown-steps, or raise --steps.",
         )
         _require(0.0 <= self.label_smoothing < 1.0, f"label_smoothing must be in [0, 1), not {self.label_smoothing}.")
         for name in ("join_share", "vary_share", "average_decay"):

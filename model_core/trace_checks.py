@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 Site = Literal["encoder_self", "decoder_self", "cross"]
 SITES: tuple[Site, ...] = get_args(Site)
 TraceStrategy = Literal["greedy", "beam", "sample", "forced"]
+ROUNDING = 1e-3  # sums of log-probabilities of sure tokens come out a little above 0
 STRATEGIES: tuple[TraceStrategy, ...] = get_args(TraceStrategy)
 
 
@@ -40,7 +40,7 @@ def check_tokens(trace: TranslationTrace) -> None:
     )
     for name in ("log_probability", "score"):
         value = getattr(trace, name)
-        require(value < math.inf, f"A trace's {name} cannot be {value}.")
+        require(value <= ROUNDING, f"A trace's {name} cannot be {value}: a log-probability is 0 or less.")
 
 
 def check_maps(trace: TranslationTrace) -> None:
@@ -54,6 +54,8 @@ def check_maps(trace: TranslationTrace) -> None:
             f"{site}'s {len(maps.query_tokens)} query and {len(maps.key_tokens)} key tokens are not the trace's own "
             f"{len(queries)} and {len(keys)}.",
         )
+        closed = np.flatnonzero(~maps.allowed.any(axis=1)).tolist()
+        require(not closed, f"{site}'s queries {closed[:3]} may attend to no key at all, so they have no weights.")
     encoder, decoder = trace.encoder_self.layers, trace.decoder_self.layers
     require(
         trace.cross.layers == decoder,
@@ -99,7 +101,7 @@ def _check_step(number: int, step: DecodingStep, hypotheses_before: int) -> None
         )
     numbers = [step.log_probability, *(a.log_probability for a in step.alternatives)]
     numbers += [n for h in step.hypotheses for n in (h.log_probability, h.score)]
-    require(all(n < math.inf for n in numbers), f"Step {number} of the decoding has a score that is not a number.")
+    require(all(n < float("inf") for n in numbers), f"Step {number} of the decoding has a score that is not a number.")
 
 
 def frozen_copy(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:

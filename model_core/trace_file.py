@@ -46,6 +46,8 @@ _TENSORS = sorted([f"{site}.{part}" for site in SITES for part in ("weights", "a
 def save(trace: TranslationTrace, path: str | Path) -> None:
     """Writes the file beside its place first and then moves it there, so that no half-written one can stay behind."""
     target = Path(path)
+    if not target.name:
+        raise TraceError(f"The trace cannot be written to {str(path)!r}: that names no file.")
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         part.write_bytes(to_bytes(trace))

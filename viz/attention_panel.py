@@ -5,13 +5,14 @@ All of it is one fragment: choosing another map reruns nothing else on the page.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Literal, get_args
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from model_core.trace import Site, TranslationTrace
+from model_core.trace import SITES, Site, TranslationTrace
 from model_core.words import AttentionView, hide_special, merge_words, view_map
 from viz.components.map_picker import map_picker, pack_maps
 from viz.figures.export import matrix_csv, standalone_html
@@ -24,12 +25,12 @@ SITE_NAMES: dict[Site, str] = {
     "cross": "Cross-attention",
 }
 WHAT_IS_SEEN: dict[Site, str] = {
-    "encoder_self": "Each row is a source piece that asks (the query); its columns are the source pieces that it looks "
-    "at (the keys).",
-    "decoder_self": "Each row is a piece already written (the query) that looks back at itself and at those before it "
-    "(the keys); hatched cells lie in the future and are masked.",
-    "cross": "Each row is a piece already written (the query); its columns are the source pieces (the keys) that the "
-    "decoder looks at to predict the next piece.",
+    "encoder_self": "Each row is a source {unit} that asks (the query); its columns are the source {unit}s that it "
+    "looks at (the keys).",
+    "decoder_self": "Each row is a {unit} already written (the query) that looks back at itself and at those before it "
+    "(the keys) to predict the next one; hatched cells lie in the future and are masked.",
+    "cross": "Each row is a {unit} already written (the query); its columns are the source {unit}s (the keys) that the "
+    "decoder looks at to predict the next one.",
 }
 Scale = Literal["linear", "root"]
 Range = Literal["0 to 1", "fitted"]  # a link carries an option as it is shown
@@ -37,8 +38,15 @@ Format = Literal["PNG", "SVG"]
 
 
 def default_selection(trace: TranslationTrace) -> Selection:
-    """Cross-attention in the last layer but one, averaged over the heads: where words align best, as a rule."""
-    return Selection("cross", max(trace.cross.layers - 2, 0), None)
+    """Cross-attention averaged over the heads, in the last layer but one of a deep model, where words align best as a
+    rule, and in the last layer of a shallow one."""
+    layers = trace.cross.layers
+    return Selection("cross", layers - 2 if layers > 2 else layers - 1, None)
+
+
+def what_is_seen(site: Site, unit: str) -> str:
+    """Two sentences on what rows and columns are; `unit` is "piece" or "word"."""
+    return WHAT_IS_SEEN[site].format(unit=unit)
 
 
 def map_name(selection: Selection) -> str:
@@ -54,10 +62,13 @@ def packed_maps(trace_key: str, _trace: TranslationTrace) -> bytes:
 
 
 def trace_key(trace: TranslationTrace, origin: str) -> str:
-    """A name for the trace: what it was made from."""
-    return "\x00".join(
-        (origin, trace.checkpoint, trace.strategy, trace.source_text, trace.target_text, repr(trace.score))
-    )
+    """A name for the trace: what it was made from, and its weights (a file's may be anybody's)."""
+    digest = hashlib.sha256()
+    for text in (origin, trace.checkpoint, trace.strategy, trace.source_text, trace.target_text):
+        digest.update(text.encode(errors="replace") + b"\0")
+    for site in SITES:
+        digest.update(trace.maps(site).weights.tobytes())
+    return digest.hexdigest()
 
 
 def pick_map(trace: TranslationTrace, key: str) -> Selection:
@@ -65,8 +76,9 @@ def pick_map(trace: TranslationTrace, key: str) -> Selection:
     asked = selection_from(st.query_params, trace, default_selection(trace))
     chosen = map_picker(packed_maps(key, trace), site=asked.site, layer=asked.layer, head=asked.head, key="map-picker")
     selection = Selection(*chosen)
-    if selection != asked:
-        st.query_params.update(selection.as_query())
+    told = selection.as_query()
+    if selection != asked or any(name in st.query_params and st.query_params[name] != told[name] for name in told):
+        st.query_params.update(told)
     return selection
 
 
@@ -90,10 +102,22 @@ def options() -> tuple[bool, bool, bool, Scale, Range, Format]:
             help="Divides each row by what is left of it.",
         )
         scale = st.segmented_control(
-            "Colour", get_args(Scale), default="linear", required=True, key="scale", bind="query-params"
+            "Colour",
+            get_args(Scale),
+            default="linear",
+            required=True,
+            key="scale",
+            bind="query-params",
+            help="root: the colour of the weight's square root, so that faint weights show. Numbers stay true.",
         )
         span = st.segmented_control(
-            "Range", get_args(Range), default="0 to 1", required=True, key="range", bind="query-params"
+            "Range",
+            get_args(Range),
+            default="0 to 1",
+            required=True,
+            key="range",
+            bind="query-params",
+            help="fitted: colours from the smallest to the largest weight of this map.",
         )
         picture = st.segmented_control(
             "The camera button saves", get_args(Format), default="PNG", required=True, key="picture"
@@ -153,6 +177,8 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         selection = pick_map(trace, trace_key(trace, origin))
+        if st.session_state.get("words") or st.session_state.get("hide"):
+            st.caption("The thumbnails show all pieces, special tokens included.")
     with right:
         head = st.container(horizontal=True, vertical_alignment="center")
         with head:
@@ -185,6 +211,8 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
         with download_place:  # after the figure, which is waited for
             downloads(trace, selection, view, figure)
         st.text(alt)
-        st.caption(WHAT_IS_SEEN[selection.site])
+        st.caption(what_is_seen(selection.site, "word" if words else "piece"))
         if hide and not renormalise:
-            st.caption("Special tokens are hidden, so rows no longer sum to 1: the sums at the right say what is left.")
+            st.caption(
+                "Special tokens are hidden, so rows no longer sum to 1: the sums in the figure say what is left."
+            )

@@ -41,4 +41,5 @@ def selection_from(query: Mapping[str, str], trace: TranslationTrace, default: S
 
 def _index(text: str, count: int) -> int | None:
     """A number counted from 1 as an index, if it lies within `count`."""
-    return int(text) - 1 if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= count else None
+    plain = len(text) <= 6 and text.isascii() and text.isdigit()
+    return int(text) - 1 if plain and 1 <= int(text) <= count else None

@@ -79,7 +79,7 @@ def escape_label(text: str, limit: int | None = _CUT_AT) -> str:
 
     Right-to-left text is isolated (U+2068 ... U+2069), so that it keeps its own order and leaves its neighbours theirs.
     """
-    shown = _cut(visible(text), limit)
+    shown = cut(visible(text), limit)
     escaped = shown.translate(_ENTITIES)
     return (
         f"\u2068{escaped}\u2069" if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in shown) else escaped
@@ -110,7 +110,8 @@ def _character_width(character: str) -> float:
     return 0.85 if character in "mwMW@%—…␣␤␉" else 0.72 if character.isupper() else 0.6
 
 
-def _cut(text: str, limit: int | None) -> str:
+def cut(text: str, limit: int | None) -> str:
+    """The text, not longer than `limit` characters: what is too long ends in an ellipsis, letters and emoji whole."""
     if limit is None or len(text) <= limit:
         return text
     end = max(limit - 1, 0)

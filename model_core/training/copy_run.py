@@ -43,13 +43,14 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
     tokenizer = copy_tokenizer()
     if {shape.source_vocabulary, shape.target_vocabulary} != {tokenizer.vocabulary_size}:
         raise SettingsError(f"The copy task has a vocabulary of {tokenizer.vocabulary_size}; no other is possible.")
+    data = {"seed": config.seed}
     with joined_workers() as workers:
-        check_settings(out, shape)
+        check_settings(out, shape, data)
         task = CopyTask(tokenizer, config.seed)
         model, moments = make_model(shape, seed=config.seed), Moments(out, tokenizer, config.steps)
         keep = moments.keep if workers.first else (lambda model, step: None)
         if workers.first:
-            write_settings(out, shape)
+            write_settings(out, shape, data)
         fresh, before = not has_state(out), time.process_time()
         if fresh:
             keep(model, 0)

@@ -163,7 +163,7 @@ class Trainer:
         """
         log = TrainingLog(self.folder / "log.csv", self.progress.step) if self.workers.first else None
         line = ProgressLine(self.config.steps)
-        window = Window()
+        window = Window(self.progress.window_loss, self.progress.window_tokens)
         started = time.monotonic() - self.progress.seconds
         batches = self._batches()
         while self.progress.step < self.config.steps and not self._finished():
@@ -175,6 +175,7 @@ class Trainer:
             if self._due(LOG_EVERY):
                 self._log(log, line, window)
                 window = Window()
+            self.progress.window_loss, self.progress.window_tokens = window.loss_sum, window.tokens
             if self._due(self.config.validate_every):
                 before = time.monotonic()
                 self._validate(log, line)

@@ -24,8 +24,9 @@ COLUMNS: tuple[str, ...] = (
 class Window:
     """The losses since the last row of the log."""
 
-    def __init__(self) -> None:
-        self.loss_sum, self.tokens = 0.0, 0
+    def __init__(self, loss_sum: float = 0.0, tokens: int = 0) -> None:
+        """Begins empty, or with what a run that was stopped had in its window; the time counts from now."""
+        self.loss_sum, self.tokens, self._timed_from = loss_sum, tokens, tokens
         self._started = time.monotonic()
 
     def add(self, loss: float, tokens: int) -> None:
@@ -43,7 +44,7 @@ class Window:
 
     @property
     def tokens_per_second(self) -> float:
-        return self.tokens / max(time.monotonic() - self._started, 1e-9)
+        return (self.tokens - self._timed_from) / max(time.monotonic() - self._started, 1e-9)
 
 
 class TrainingLog:

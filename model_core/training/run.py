@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import FrameType
@@ -116,29 +116,35 @@ def _settings(out: Path) -> Path:
     return out / "training" / "model.json"
 
 
-def check_settings(out: Path, shape: ModelConfig) -> None:
-    """A folder holds one run, whose weights fix the model's settings.
+def check_settings(out: Path, shape: ModelConfig, data: Mapping[str, object]) -> None:
+    """A folder holds one run, whose weights fix the model's settings and whose progress fixes its `data`.
 
     Raises:
-        SettingsError: names the settings that differ, or the file that can't be read.
+        SettingsError: names the settings that differ, or the file that can't be read; or the folder holds a finished
+            checkpoint and no run, which training would replace.
     """
     path = _settings(out)
     if not path.exists():
+        if has_checkpoint(out) and not has_state(out):
+            raise SettingsError(
+                f"{out} holds a finished checkpoint and no run to go on with: choose another --out folder "
+                "(--start-from begins with a checkpoint's weights)."
+            )
         return
     try:
         found = dict(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
         raise SettingsError(f"{path} can't be read as a run's settings: {error}.") from error
-    wanted = to_json(shape)
+    wanted = to_json(shape) | {key: value for key, value in data.items() if key in found}
     differing = [key for key in wanted if key not in CHANGEABLE and wanted[key] != found.get(key)]
     if differing:
         told = ", ".join(f"{key} was {found.get(key)!r}, now {wanted[key]!r}" for key in differing)
         raise SettingsError(f"{out} holds a run with other settings ({told}): choose another --out folder.")
 
 
-def write_settings(out: Path, shape: ModelConfig) -> None:
+def write_settings(out: Path, shape: ModelConfig, data: Mapping[str, object]) -> None:
     """Writes down what `check_settings` compares when the run goes on."""
-    write_in_one_move(_settings(out), (json.dumps(to_json(shape), indent=2) + "\n").encode())
+    write_in_one_move(_settings(out), (json.dumps(to_json(shape) | dict(data), indent=2) + "\n").encode())
 
 
 def write_in_one_move(path: Path, data: bytes) -> None:

@@ -28,7 +28,8 @@ def state_path(folder: Path) -> Path:
 
 @dataclass
 class Progress:
-    """How far a run has come. `batch` counts the batches of epoch `epoch` that are done."""
+    """How far a run has come. `batch` counts the batches of epoch `epoch` that are done; `window_loss` is the summed
+    loss of the `window_tokens` target tokens since the last row of the log."""
 
     step: int = 0
     epoch: int = 0
@@ -38,6 +39,8 @@ class Progress:
     best_loss: float = float("inf")
     best_step: int = 0
     validations_since_best: int = 0
+    window_loss: float = 0.0
+    window_tokens: int = 0
 
 
 def save_state(

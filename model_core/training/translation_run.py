@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model_core.checkpoint import load_checkpoint
+from model_core.checkpoint_files import sha256
 from model_core.config import ModelConfig, TrainingConfig, to_json
 from model_core.tokenizer import Tokenizer
 from model_core.training.corpus import Pair, read_pairs
@@ -48,13 +49,19 @@ def train_corpus(
         pairs, judged = read_pairs(corpus), read_pairs(valid)
         if homographs:
             pairs = with_homographs(pairs, config.homograph_repeats)
-        check_settings(out, shape)
+        data = {
+            "corpus_sha256": sha256(corpus.read_bytes()),
+            "homographs": homographs,
+            "seed": config.seed,
+            "tokens_per_batch": config.tokens_per_batch,
+        }
+        check_settings(out, shape, data)
         model = make_model(shape, seed=config.seed)
         start = None if start_from is None else _start(start_from, model)
         tokenizer = _tokenizer_of_run(out, pairs, shape, start, workers)
         note = _note if workers.first else None
         if note is not None:
-            write_settings(out, shape)
+            write_settings(out, shape, data)
             note(f"{len(pairs):,} pairs, {shape.source_vocabulary:,} pieces, {model.parameter_count():,} parameters.")
         task = TranslationTask(tokenizer, pairs, judged, config, note)
         what = f"Trained on {corpus.name}{' and the homograph set' if homographs else ''}."

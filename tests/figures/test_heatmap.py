@@ -233,8 +233,8 @@ def test_several_maps_are_no_heatmap() -> None:
 
 def test_the_sentence_names_the_strongest_allowed_weight() -> None:
     view = some_view(["<s>", "banque"], ["the", "<b>", "\n"], [[0.2, 0.3, 0.5], [0.1, 0.734, 0.166]])
-    assert attention_alt(view) == "The strongest weight is 0.73, from banque (which predicts </s>) to <b>."
+    assert attention_alt(view) == "The strongest weight is 0.73, from “banque” (which predicts “</s>”) to “<b>”."
     masked = replace(view, allowed=np.array([[True, True, True], [True, False, True]]))
-    assert attention_alt(masked) == "The strongest weight is 0.50, from <s> (which predicts banque) to ␤."
+    assert attention_alt(masked) == "The strongest weight is 0.50, from “<s>” (which predicts “banque”) to “␤”."
     encoder = replace(view, site="encoder_self", predicted_tokens=())
-    assert attention_alt(encoder) == "The strongest weight is 0.73, from banque to <b>."
+    assert attention_alt(encoder) == "The strongest weight is 0.73, from “banque” to “<b>”."

@@ -148,17 +148,31 @@ def test_a_run_does_not_go_on_with_another_model(
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[3]", b"3"])
 def test_settings_that_cannot_be_read_are_told(tmp_path: Path, data: bytes) -> None:
-    write_settings(tmp_path, SHAPE)
+    write_settings(tmp_path, SHAPE, {"seed": 3})
     (tmp_path / "training" / "model.json").write_bytes(data)
     with pytest.raises(SettingsError, match=r"model\.json can't be read"):
-        check_settings(tmp_path, SHAPE)
+        check_settings(tmp_path, SHAPE, {"seed": 3})
 
 
 def test_settings_come_back(tmp_path: Path) -> None:
-    check_settings(tmp_path, SHAPE)  # a new folder takes any
-    write_settings(tmp_path, SHAPE)
-    check_settings(tmp_path, replace(SHAPE, attention_dropout=0.2))
+    check_settings(tmp_path, SHAPE, {"seed": 3})  # a new folder takes any
+    write_settings(tmp_path, SHAPE, {"seed": 3})
+    check_settings(tmp_path, replace(SHAPE, attention_dropout=0.2), {"seed": 3})
     assert json.loads((tmp_path / "training" / "model.json").read_bytes())["heads"] == 5
+
+
+def test_a_run_does_not_go_on_with_other_data(tmp_path: Path) -> None:
+    write_settings(tmp_path, SHAPE, {"seed": 3, "corpus_sha256": "ab"})
+    with pytest.raises(SettingsError, match="corpus_sha256 was 'ab', now 'cd'"):
+        check_settings(tmp_path, SHAPE, {"seed": 3, "corpus_sha256": "cd"})
+    write_settings(tmp_path, SHAPE, {})  # as written before runs noted their data
+    check_settings(tmp_path, SHAPE, {"seed": 3, "corpus_sha256": "cd"})
+
+
+def test_a_finished_checkpoint_is_not_trained_over(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(SettingsError, match="holds a finished checkpoint and no run to go on with"):
+        check_settings(tmp_path, SHAPE, {})
 
 
 # --- where a run starts ---

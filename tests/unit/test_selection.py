@@ -31,6 +31,8 @@ def test_a_selection_survives_the_link(trace: TranslationTrace, head: int | None
         {"layer": "4", "head": "6"},
         {"layer": "²", "head": "-1"},
         {"layer": "9" * 5000},
+        {"layer": "000001" + "0" * 5000},
+        {"layer": "0000019"},
     ],
 )
 def test_nonsense_gives_the_default(trace: TranslationTrace, query: dict[str, str]) -> None:

@@ -12,13 +12,16 @@ import plotly.graph_objects as go
 from model_core.trace import Site, Token
 from model_core.words import AttentionView, Unit, strongest
 from viz.figures.map_layout import empty_layout, map_layout
-from viz.theme import Palette, palette, visible
+from viz.theme import Palette, cut, palette, visible
 
 Scale = Literal["linear", "root"]
 Limits = Literal["unit", "fitted"]
 
 _ROOT_STOPS = 32
 _SAME_SUM = 0.0005  # what three digits show
+
+
+SENTENCE_WIDTH = 48  # characters of a token in a sentence
 
 
 def axis_labels(site: Site, unit: Unit = "piece") -> tuple[str, str]:
@@ -68,10 +71,15 @@ def attention_alt(view: AttentionView) -> str:
     if not view.allowed.any():
         return "There is no attention to show."
     row, column, weight = strongest(view.weights, view.allowed)
-    query, key = visible(view.query_tokens[row].text), visible(view.key_tokens[column].text)
+    query, key = _quoted(view.query_tokens[row]), _quoted(view.key_tokens[column])
     if view.predicted_tokens:
-        query += f" (which predicts {visible(view.predicted_tokens[row].text)})"
+        query += f" (which predicts {_quoted(view.predicted_tokens[row])})"
     return f"The strongest weight is {weight:.2f}, from {query} to {key}."
+
+
+def _quoted(token: Token) -> str:
+    """A token in a sentence: in quotation marks, since it may be a full stop, and not longer than a line."""
+    return f"“{cut(visible(token.text), SENTENCE_WIDTH)}”"
 
 
 def _cells(view: AttentionView, colours: Palette, scale: Scale, limits: Limits, height: float) -> go.Heatmap:

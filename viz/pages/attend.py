@@ -92,10 +92,11 @@ def translate(translator: Translator, text: str) -> Found | None:
 
 
 def uploaded_trace() -> TranslationTrace | None:
-    """A trace file that somebody saved, in place of a new translation."""
+    """A trace file that somebody saved, in place of a new translation; each upload box serves until it is closed."""
+    box = st.session_state.setdefault("upload-box", 0)
     with st.popover("Open a trace", icon=":material/folder_open:"):
         file = st.file_uploader(
-            "A trace (.safetensors), downloaded here or written by the command line", key="trace-file"
+            "A trace (.safetensors), downloaded here or written by the command line", key=f"trace-file-{box}"
         )
     if file is None:
         return None
@@ -106,15 +107,35 @@ def uploaded_trace() -> TranslationTrace | None:
         return None
 
 
+def close_trace() -> None:
+    """Lets the uploaded file go: a new upload box is empty."""
+    st.session_state["upload-box"] += 1
+
+
+def show_uploaded(trace: TranslationTrace) -> None:
+    """An uploaded trace, and the way back."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        tell(f"This is a saved trace of {trace.checkpoint}: {trace.source_text}")
+        st.button("Close this trace", icon=":material/close:", on_click=close_trace)
+    show_translation(trace)
+    attention_panel(trace, "file")
+
+
+def percent(share: float) -> str:
+    """As the chips say it."""
+    return "99+ %" if share >= 0.995 else f"{100 * share:.0f} %"
+
+
 def show_translation(trace: TranslationTrace) -> None:
     """The translation, its score, and the pieces of both sentences."""
     with st.container(key="translation"):
         st.text(trace.target_text or "(an empty translation)")
     pieces = len(trace.predicted_tokens)
-    average = math.exp(trace.log_probability / pieces)
+    average = math.exp(min(trace.log_probability, 0.0) / pieces)
+    total = f"{min(trace.log_probability, 0.0):.2f}".replace("-0.00", "0.00").replace("-", "−")
     st.caption(
-        f"Log-probability {trace.log_probability:.2f} over {pieces} predicted pieces, the end among them: "
-        f"{average:.0%} a piece (geometric mean)."
+        f"Log-probability {total} over {pieces} predicted tokens, the end among them: "
+        f"{percent(average)} a token (geometric mean)."
     )
     left, right = st.columns(2, gap="medium")
     with left:
@@ -146,9 +167,7 @@ def page() -> None:
         translator = choose_checkpoint()
         trace = uploaded_trace()
     if trace is not None:
-        tell(f"This is a saved trace of {trace.checkpoint}: {trace.source_text}")
-        show_translation(trace)
-        attention_panel(trace, "file")
+        show_uploaded(trace)
     elif translator is not None:
         found = translate(translator, ask_sentence(translator))
         if found is not None:

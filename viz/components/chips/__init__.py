@@ -9,7 +9,10 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from model_core.trace import DecodingStep, Token
+from viz.theme import visible
 
+BYTE = " (one byte of a character that the vocabulary does not have)"
+LEAST = -1e4
 _HERE = Path(__file__).parent
 _component = component(
     "regard.chips",
@@ -23,11 +26,12 @@ def chip_data(tokens: Sequence[Token], steps: Sequence[DecodingStep] = ()) -> li
     """One entry a token: what to show, and in full what it is. `steps` gives predicted tokens their probability."""
     chips: list[dict[str, Any]] = []
     for index, token in enumerate(tokens):
-        chip: dict[str, Any] = {"text": token.text, "piece": token.piece, "id": token.id, "special": token.special}
+        chip: dict[str, Any] = {"text": visible(token.text), "id": token.id, "special": token.special}
+        chip["piece"] = visible(token.piece) + (BYTE if token.piece.startswith("<0x") else "")
         before = tokens[index - 1] if index else None
         chip["joined"] = before is not None and not token.special and token.word == before.word
         if steps:
-            chip["logProbability"] = steps[index].log_probability
+            chip["logProbability"] = max(steps[index].log_probability, LEAST)  # JSON has no infinity
         chips.append(chip)
     return chips
 
