@@ -50,7 +50,7 @@ def train_corpus(
         if homographs:
             pairs = with_homographs(pairs, config.homograph_repeats)
         data = {
-            "corpus_sha256": sha256(corpus.read_bytes()),
+            "corpus_sha256": sha256("\n".join(f"{pair.source}\t{pair.target}" for pair in pairs).encode()),
             "homographs": homographs,
             "seed": config.seed,
             "tokens_per_batch": config.tokens_per_batch,

@@ -120,7 +120,6 @@ def test_a_run_goes_on_with_the_same_settings_and_another_dropout(corpus: Path, 
     out = tmp_path / "run"
     train(corpus, out)
     tokenizer = (out / "training" / "tokenizer.model").read_bytes()
-    corpus.write_text(LINES + "Another one.\tUn autre.\n", encoding="utf-8")
     progress = train(corpus, out, replace(SHAPE, dropout=0.3), config=replace(CONFIG, steps=6))
     assert progress.step == 6
     assert (out / "training" / "tokenizer.model").read_bytes() == tokenizer
@@ -159,6 +158,13 @@ def test_settings_come_back(tmp_path: Path) -> None:
     write_settings(tmp_path, SHAPE, {"seed": 3})
     check_settings(tmp_path, replace(SHAPE, attention_dropout=0.2), {"seed": 3})
     assert json.loads((tmp_path / "training" / "model.json").read_bytes())["heads"] == 5
+
+
+def test_a_run_does_not_go_on_with_another_corpus(corpus: Path, tmp_path: Path) -> None:
+    train(corpus, tmp_path / "run")
+    corpus.write_text(LINES + "Another one.\tUn autre.\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match="corpus_sha256 was"):
+        train(corpus, tmp_path / "run", config=replace(CONFIG, steps=6))
 
 
 def test_a_run_does_not_go_on_with_other_data(tmp_path: Path) -> None:
