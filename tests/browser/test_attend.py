@@ -117,7 +117,7 @@ def test_a_link_opens_the_same_view(page: Page, app_url: str, translator: Transl
 def test_a_link_with_nonsense_opens_the_default_view(page: Page, app_url: str, translator: Translator) -> None:
     open_page(page, app_url, f"text={quote(SENTENCE)}&site=../../etc&layer=99&head=-3&scale=x&checkpoint=../copy")
     trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
-    expect_map(page, trace.cross.map(trace.cross.layers - 2, None))
+    expect_map(page, trace.cross.map(2, None))
 
 
 def test_an_example_is_one_click_away(page: Page, app_url: str) -> None:
@@ -160,6 +160,9 @@ def test_a_saved_trace_opens_again(page: Page, app_url: str, translator: Transla
     )
     expect(page.get_by_text("Le chat dort.", exact=True)).to_be_visible(timeout=30_000)
     expect_map(page, trace.cross.map(0, 0))
+    page.get_by_role("button", name="Close this trace").click()
+    expect(page.get_by_label("English sentence")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Le chat dort.", exact=True)).to_have_count(0)
 
 
 def test_a_damaged_trace_is_refused_in_a_sentence(page: Page, app_url: str, translator: Translator) -> None:

@@ -32,7 +32,7 @@ GOLDEN: dict[str, tuple[str, ...]] = {
         "Les enfants jouent au parc avec leur nouveau ballon.",
     ),
     "I am hungry.": ("J'ai faim.",),
-    "What time is it?": ("Quelle heure est-il ?",),
+    "It is raining.": ("Il pleut.",),
     "My brother is taller than me.": ("Mon frère est plus grand que moi.",),
     "He lives in Tokyo.": ("Il habite à Tokyo.", "Il vit à Tokyo."),
     "Thank you very much.": ("Merci beaucoup.", "Merci beaucoup !"),
