@@ -177,8 +177,7 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
     left, right = st.columns([5, 7], gap="medium")
     with left:
         selection = pick_map(trace, trace_key(trace, origin))
-        if st.session_state.get("words") or st.session_state.get("hide"):
-            st.caption("The thumbnails show all pieces, special tokens included.")
+        note = st.empty()
     with right:
         head = st.container(horizontal=True, vertical_alignment="center")
         with head:
@@ -208,6 +207,8 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
                 },
             },
         )
+        if words or hide:
+            note.caption("The thumbnails show all pieces, special tokens included.")
         with download_place:  # after the figure, which is waited for
             downloads(trace, selection, view, figure)
         st.text(alt)
