@@ -1,8 +1,8 @@
 # Everything runs in virtual environments of its own; none has to be activated. Works with a plain sh.
 #   make run     the app, on http://localhost:8501       (PORT=..., ADDRESS=0.0.0.0 to serve the network)
 #   make test    every check and every test, browser tests included
-# A GPU build of torch is what pip takes on Linux by default; the smaller CPU build:
-#   make run PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+# A GPU build of torch is what pip takes on Linux by default; PIP_FLAGS="--extra-index-url ..." can name a place with the
+# smaller CPU build.
 
 PYTHON ?= python3
 PORT ?= 8501
