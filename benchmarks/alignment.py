@@ -1,5 +1,6 @@
 """How well each cross-attention head aligns words, against eflomal's alignments of the same pairs.
 
+    pip install -r benchmarks/requirements-alignment.txt
     python -m benchmarks.alignment checkpoints/en-fr --train TRAIN.tsv.gz --test TEST.tsv.gz [--save]
 
 eflomal (Östling & Tiedemann 2016) aligns the training and the test pairs together, in both directions; links found in
