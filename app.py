@@ -4,6 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from viz.navigation import ENTRIES
+
 st.set_page_config(page_title="Regard: watch a Transformer translate", page_icon="👁", layout="wide")
 st.html(Path(__file__).parent / "viz" / "page.css")
-st.navigation([st.Page("viz/pages/attend.py", title="Attend", default=True)], position="hidden").run()
+pages = [
+    st.Page(entry.script, title=f"{entry.title} · Regard", default=entry is ENTRIES[0])
+    for entry in ENTRIES
+    if Path(entry.script).exists()
+]
+st.navigation(pages, position="hidden").run()

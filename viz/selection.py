@@ -32,14 +32,14 @@ def selection_from(query: Mapping[str, str], trace: TranslationTrace, default: S
     named: dict[str, Site] = {site: site for site in SITES}
     site = named.get(query.get("site", ""), default.site)
     maps = trace.maps(site)
-    layer = _index(query.get("layer", ""), maps.layers)
-    head = _index(query.get("head", ""), maps.heads)
+    layer = index_from(query.get("layer", ""), maps.layers)
+    head = index_from(query.get("head", ""), maps.heads)
     if head is None and query.get("head") != MEAN and default.head is not None and default.head < maps.heads:
         head = default.head
     return Selection(site, min(default.layer, maps.layers - 1) if layer is None else layer, head)
 
 
-def _index(text: str, count: int) -> int | None:
+def index_from(text: str, count: int) -> int | None:
     """A number counted from 1 as an index, if it lies within `count`."""
     plain = len(text) <= 6 and text.isascii() and text.isdigit()
     return int(text) - 1 if plain and 1 <= int(text) <= count else None

@@ -24,11 +24,50 @@ _DEEP = (
     "#362b4d",
     "#271a2c",
 )
+# "balance" of the same source for signed numbers: blue below zero, nearly white at it, red above.
+_BALANCE = (
+    "#171c42",
+    "#293a8f",
+    "#0b66bd",
+    "#4590b9",
+    "#8eb5c2",
+    "#d2d8db",
+    "#f3efec",
+    "#e6d2cc",
+    "#d59d89",
+    "#c46548",
+    "#ac2b24",
+    "#780e28",
+    "#3c0911",
+)
+# On a dark page zero is the dark middle, and what is large is bright.
+_BALANCE_DARK = (
+    "#d3e8f7",
+    "#9fcbeb",
+    "#68a9dc",
+    "#3f86bf",
+    "#32648c",
+    "#2a4459",
+    "#22292f",
+    "#4c322c",
+    "#7c4435",
+    "#b05a42",
+    "#dd7d61",
+    "#f2a98f",
+    "#fbd9cb",
+)
+# Eight colours that differ in lightness as well as in hue, after Okabe & Ito (2008); text says what each stands for.
+_SERIES_LIGHT = ("#0072b2", "#d55e00", "#007a5a", "#b44a8f", "#8a6d00", "#3d9bd6", "#5b3f9e", "#6b6f76")
+_SERIES_DARK = ("#56b4e9", "#f08a4b", "#2fc79a", "#e39bc6", "#f0e442", "#8fa8ff", "#c8a2f0", "#c0c4c8")
 
 
 @dataclass(frozen=True)
 class Palette:
-    """The "#rrggbb" colours of one theme; `sequential` runs from the lowest value to the highest in equal steps."""
+    """The "#rrggbb" colours of one theme.
+
+    `sequential` runs from the lowest value to the highest in equal steps, `diverging` from the most negative over zero
+    in the middle to the most positive; `series` tells lines, bars and heads apart.
+    """
 
     background: str
     text: str
@@ -36,6 +75,8 @@ class Palette:
     hatch: str
     accent: str
     sequential: tuple[str, ...]
+    diverging: tuple[str, ...]
+    series: tuple[str, ...]
 
     def colour_at(self, share: float) -> str:
         """The colour at 0 (lowest) to 1 (highest) of the sequential scale, between two stops a mixture of both."""
@@ -46,8 +87,8 @@ class Palette:
 
 
 # The scale's end that lies next to the page's background stands for nothing, in either theme.
-LIGHT = Palette("#fbfaf7", "#1f2730", "#5b6470", "#a9abad", "#24598f", _DEEP)
-DARK = Palette("#14181d", "#e6e4de", "#a3a8ad", "#59626b", "#8cbcea", _DEEP[::-1])
+LIGHT = Palette("#fbfaf7", "#1f2730", "#5b6470", "#a9abad", "#24598f", _DEEP, _BALANCE, _SERIES_LIGHT)
+DARK = Palette("#14181d", "#e6e4de", "#a3a8ad", "#59626b", "#8cbcea", _DEEP[::-1], _BALANCE_DARK, _SERIES_DARK)
 
 _CUT_AT = 14
 # Not the marks U+200E, U+200F and U+061C, which writing from right to left needs and which reorder nothing outside.

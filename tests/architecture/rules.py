@@ -39,6 +39,9 @@ class Layer:
 PLAIN = ("model_core.trace", "model_core.words")  # types and word rules for everybody: numpy at most
 TRACE_PARTS = (*PLAIN, "model_core.trace_checks", "model_core.trace_file")
 SCREEN = ("streamlit", "plotly", "viz", "app")
+# What pages ask: each answers with numbers and tokens, so that no page handles tensors or knows the model's parts.
+ASKED = ("translator", "config", "checkpoint", "anatomy", "mask_experiment", "position_experiment", "meaning")
+ASKED_BY_PAGES = (*(f"model_core.{name}" for name in (*ASKED, "head_statistics", "training.live")), *PLAIN)
 LAYERS = (
     Layer("app.py", never=("torch", "plotly", "model_core")),
     Layer(
@@ -55,12 +58,7 @@ LAYERS = (
     Layer(
         "viz/",
         never=("app",),
-        only=(
-            (
-                "model_core",
-                ("model_core.translator", "model_core.config", "model_core.checkpoint", *PLAIN),
-            ),
-        ),
+        only=(("model_core", ASKED_BY_PAGES),),
     ),
     Layer("model_core/__init__.py", never=(*SCREEN, "torch"), only=(("model_core", PLAIN),)),
     Layer("model_core/trace", never=(*SCREEN, "torch"), only=(("model_core", TRACE_PARTS),)),

@@ -6,89 +6,11 @@ import math
 
 import streamlit as st
 
-from model_core.checkpoint import CheckpointError
-from model_core.config import DecodingConfig
 from model_core.trace import TraceError, TranslationTrace
-from model_core.translator import EmptyInput, InputError, Translator
 from viz.attention_panel import attention_panel
 from viz.components.chips import chips
-from viz.messages import Kind, tell
-from viz.translators import Found, checkpoint_names, find_trace, load_translator
-
-EXAMPLES = {
-    "en-fr": (
-        "How are you?",
-        "I don't speak French.",
-        "Kate went to the bank after work yesterday and deposited a check there.",
-        "I went fishing by the river yesterday, remaining near the bank the whole afternoon.",
-        "The animal didn't cross the street because it was too tired.",
-    ),
-    "copy": ("a b c d", "d c b a", "a b a b a b", "p o n m l k j i h g"),
-}
-SEARCH = DecodingConfig(strategy="beam", beam_width=5)
-
-
-def choose_checkpoint() -> Translator | None:
-    """The chosen checkpoint's translator; where it can't be loaded, the page says why and the others stay on offer."""
-    names = checkpoint_names()
-    if not names:
-        st.error("There is no checkpoint in the folder checkpoints/: train one with `python -m model_core train`.")
-        return None
-    name = names[0]
-    if len(names) > 1:
-        name = st.segmented_control(
-            "Checkpoint", names, default=names[0], required=True, key="checkpoint", bind="query-params"
-        )
-    try:
-        return load_translator(name or names[0])
-    except CheckpointError as error:
-        tell(f"The checkpoint {name} can't be used. {error}", "error")
-        return None
-
-
-def ask_sentence(translator: Translator) -> str:
-    """The text box, and examples that fill it with one click. Each checkpoint has a text of its own."""
-    name = translator.checkpoint.name
-    copies = name == "copy"
-    examples = EXAMPLES.get(name, ())
-    key = "letters" if copies else "text"
-
-    def take(example: str) -> None:
-        st.session_state[key] = example
-
-    text = st.text_input(
-        "Letters to copy: a to p, with blanks between" if copies else "English sentence",
-        examples[0] if examples else "",
-        key=key,
-        bind="query-params",
-        placeholder="Type a sentence and press Enter",
-    )
-    with st.container(horizontal=True, gap="small", key="examples"):
-        for number, example in enumerate(examples):
-            st.button(example, key=f"example-{name}-{number}", type="tertiary", on_click=take, args=(example,))
-    return text or ""
-
-
-def translate(translator: Translator, text: str) -> Found | None:
-    """The trace of the text; while it is searched for, the translation so far. Where there is none, says why."""
-    place = st.empty()
-
-    def show(found: str) -> None:
-        with place:
-            tell(f"{found} …", "progress")
-
-    problem: tuple[str, Kind]
-    try:
-        found = find_trace(translator, text, SEARCH, on_text=show)
-        place.empty()
-        return found
-    except EmptyInput:
-        problem = "Type a sentence, or take one of the examples.", "note"
-    except InputError as error:
-        problem = str(error), "warning"
-    with place:
-        tell(*problem)
-    return None
+from viz.frame import ask_sentence, find, open_page, show_notes
+from viz.messages import tell
 
 
 def uploaded_trace() -> TranslationTrace | None:
@@ -146,30 +68,17 @@ def show_translation(trace: TranslationTrace) -> None:
         chips("Predicted pieces", trace.predicted_tokens, trace.decoding, key="target-chips")
 
 
-def show_notes(found: Found) -> None:
-    """What was done to the text or the translation that the person may not expect."""
-    if found.removed:
-        plural = "s" if found.removed > 1 else ""
-        st.caption(f":material/info: {found.removed} control character{plural} in what you typed had to be removed.")
-    if not found.finished:
-        tell("The translation reached its length limit before it ended; its last step, </s>, was added.", "warning")
-
-
 def page() -> None:
     """The whole page."""
-    top = st.container(horizontal=True, vertical_alignment="bottom")
-    with top, st.container():
-        st.title("Regard", anchor=False)
-        st.markdown(
-            "Watch a Transformer translate: type a sentence, then look at every attention map behind its translation."
-        )
-    with top, st.container(horizontal=True, vertical_alignment="bottom", width="content"):
-        translator = choose_checkpoint()
-        trace = uploaded_trace()
+    translator = open_page(
+        "Regard",
+        "Watch a Transformer translate: type a sentence, then look at every attention map behind its translation.",
+    )
+    trace = uploaded_trace()
     if trace is not None:
         show_uploaded(trace)
     elif translator is not None:
-        found = translate(translator, ask_sentence(translator))
+        found = find(translator, ask_sentence(translator))
         if found is not None:
             show_translation(found.trace)
             show_notes(found)

@@ -1,0 +1,100 @@
+"""Controls for what all pages share: a map (site, layer, head), a source token, a step of the decoder.
+
+Each follows the link at every run and writes into it when it is used, so that a page may also choose by a click
+elsewhere: `share` it and rerun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model_core.trace import SITES, Site, Tokens, TranslationTrace
+from viz.selection import MEAN, Selection, index_from, selection_from
+from viz.shared import NAMES, share, shared
+from viz.theme import visible
+
+SITE_NAMES: dict[Site, str] = {
+    "encoder_self": "Encoder self-attention",
+    "decoder_self": "Decoder self-attention",
+    "cross": "Cross-attention",
+}
+MEAN_NAME = "mean over heads"
+
+
+def default_selection(trace: TranslationTrace) -> Selection:
+    """Cross-attention averaged over the heads: in the middle of a deep model, where words align best (measured; see the
+    model card of en-fr), and in the last layer of a shallow one."""
+    layers = trace.cross.layers
+    return Selection("cross", (layers - 1) // 2 if layers > 2 else layers - 1, None)
+
+
+def shared_selection(trace: TranslationTrace, sites: Sequence[Site] = SITES, mean: bool = True) -> Selection:
+    """The map that is chosen now, kept to `sites` and, without `mean`, to a single head (the first, if none is)."""
+    default = default_selection(trace)
+    asked = selection_from({name: shared(name) for name in NAMES}, trace, default)
+    site = asked.site if asked.site in sites else sites[0]
+    return Selection(site, asked.layer, 0 if asked.head is None and not mean else asked.head)
+
+
+def choose_map(trace: TranslationTrace, *, sites: Sequence[Site] = SITES, mean: bool = True) -> Selection:
+    """Three controls in a row; the choice goes into the link when it is made."""
+    now = shared_selection(trace, sites, mean)
+    maps = trace.maps(now.site)
+    heads = ([MEAN_NAME] if mean else []) + [str(head + 1) for head in range(maps.heads)]
+    st.session_state["choose-site"] = SITE_NAMES[now.site]
+    st.session_state["choose-layer"] = str(now.layer + 1)
+    st.session_state["choose-head"] = MEAN_NAME if now.head is None else str(now.head + 1)
+
+    def chosen() -> None:
+        state = st.session_state
+        site = next((site for site, told in SITE_NAMES.items() if told == state.get("choose-site")), now.site)
+        head = state["choose-head"]
+        share(site=site, layer=state["choose-layer"], head=MEAN if head == MEAN_NAME else head)
+
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="choose-map"):
+        if len(sites) > 1:
+            told = [SITE_NAMES[site] for site in sites]
+            st.selectbox("Attention", told, key="choose-site", on_change=chosen, width=230)
+        layers = [str(layer + 1) for layer in range(maps.layers)]
+        st.selectbox("Layer", layers, key="choose-layer", on_change=chosen, width=110)
+        st.selectbox("Head", heads, key="choose-head", on_change=chosen, width=170 if mean else 110)
+    return now
+
+
+def shared_token(trace: TranslationTrace) -> int:
+    """The source token (from 0) that is chosen now; at first the first one that is not special."""
+    plain = next((i for i, token in enumerate(trace.source_tokens) if not token.special), 0)
+    return _or(index_from(shared("token"), len(trace.source_tokens)), plain)
+
+
+def choose_token(trace: TranslationTrace, label: str = "Source token") -> int:
+    """A source token, from 0."""
+    return _choose(label, "token", trace.source_tokens, shared_token(trace))
+
+
+def shared_step(trace: TranslationTrace) -> int:
+    """The decoder row (from 0) that is chosen now; at first the first one."""
+    return _or(index_from(shared("step"), len(trace.predicted_tokens)), 0)
+
+
+def choose_step(trace: TranslationTrace, label: str = "Step: predicts") -> int:
+    """A row of the decoder, from 0, named by the token that it predicts."""
+    return _choose(label, "step", trace.predicted_tokens, shared_step(trace))
+
+
+def _or(found: int | None, default: int) -> int:
+    return default if found is None else found
+
+
+def _choose(label: str, name: str, tokens: Tokens, now: int) -> int:
+    key = f"choose-{name}"
+    told = [f"{number} {visible(token.text)}" for number, token in enumerate(tokens, start=1)]
+    st.session_state[key] = told[now]
+
+    def chosen() -> None:
+        share(**{name: str(st.session_state[key]).split(" ", 1)[0]})
+
+    st.selectbox(label, told, key=key, on_change=chosen, width=230)
+    return now

@@ -1,0 +1,128 @@
+"""What all pages have in common: the bar, the title, the checkpoint, the sentence, and what is said when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+
+import streamlit as st
+
+from model_core.checkpoint import CheckpointError
+from model_core.config import DecodingConfig
+from model_core.translator import EmptyInput, InputError, Translator
+from viz.messages import Kind, tell
+from viz.navigation import navigation_bar
+from viz.shared import restore, share, shared
+from viz.translators import FIRST_CHOICE, Found, checkpoint_names, find_trace, load_translator
+
+SEARCH = DecodingConfig(strategy="beam", beam_width=5)
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "en-fr": (
+        "How are you?",
+        "I don't speak French.",
+        "Kate went to the bank after work yesterday and deposited a check there.",
+        "I went fishing by the river yesterday, remaining near the bank the whole afternoon.",
+        "The animal didn't cross the street because it was too tired.",
+    ),
+    "copy": ("a b c d", "d c b a", "a b a b a b", "p o n m l k j i h g"),
+}
+
+
+def open_page(title: str, lead: str, *, choose: bool = True) -> Translator | None:
+    """The bar, the title, one sentence on what is seen, and the choice of the checkpoint.
+
+    Returns the checkpoint's translator, or None where it can't be had: the page says why, and the others stay on
+    offer. With `choose` False nothing is chosen or loaded.
+    """
+    restore()
+    navigation_bar()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container():
+            st.title(title, anchor=False)
+            st.markdown(lead)
+        if choose:
+            with st.container(width="content"):
+                return _choose_checkpoint()
+    return None
+
+
+def _choose_checkpoint() -> Translator | None:
+    names = checkpoint_names()
+    if not names:
+        st.error("There is no checkpoint in the folder checkpoints/: train one with `python -m model_core train`.")
+        return None
+    asked = shared("checkpoint", names[0])
+    if asked not in names:
+        tell(f"There is no checkpoint {asked}: this is {names[0]}.", "warning")
+        asked = names[0]
+    name = asked
+    if len(names) > 1:
+        st.session_state.setdefault("checkpoint", asked)
+        name = st.segmented_control("Checkpoint", names, required=True, key="checkpoint") or asked
+    share(checkpoint=None if name == FIRST_CHOICE else name)
+    try:
+        return load_translator(name)
+    except CheckpointError as error:
+        tell(f"The checkpoint {name} can't be used. {error}", "error")
+        return None
+
+
+def ask_sentence(translator: Translator, examples: Mapping[str, Sequence[str]] = EXAMPLES) -> str:
+    """The text box, and examples that fill it with one click. Each checkpoint has a text of its own."""
+    name = translator.checkpoint.name
+    copies = name == "copy"
+    offered = tuple(examples.get(name, EXAMPLES.get(name, ())))
+    first = offered[0] if offered else ""
+    key = "letters" if copies else "text"
+    st.session_state.setdefault(key, shared(key, first))
+
+    def take(example: str) -> None:
+        st.session_state[key] = example
+
+    text = st.text_input(
+        "Letters to copy: a to p, with blanks between" if copies else "English sentence",
+        key=key,
+        placeholder="Type a sentence and press Enter",
+    )
+    if text != first or shared(key):
+        share(**{key: text or ""})
+    with st.container(horizontal=True, gap="small", key="examples"):
+        for number, example in enumerate(offered):
+            st.button(example, key=f"example-{name}-{number}", type="tertiary", on_click=take, args=(example,))
+    return text or ""
+
+
+def find(translator: Translator, text: str, decoding: DecodingConfig = SEARCH) -> Found | None:
+    """The trace of the text; while it is searched for, the translation so far. Where there is none, says why."""
+    place = st.empty()
+
+    def show(found: str) -> None:
+        with place:
+            tell(f"{found} …", "progress")
+
+    problem: tuple[str, Kind]
+    try:
+        found = find_trace(translator, text, decoding, on_text=show)
+        place.empty()
+        return found
+    except EmptyInput:
+        problem = "Type a sentence, or take one of the examples.", "note"
+    except InputError as error:
+        problem = str(error), "warning"
+    with place:
+        tell(*problem)
+    return None
+
+
+def show_notes(found: Found) -> None:
+    """What was done to the text or the translation that the person may not expect."""
+    if found.removed:
+        plural = "s" if found.removed > 1 else ""
+        st.caption(f":material/info: {found.removed} control character{plural} in what you typed had to be removed.")
+    if not found.finished:
+        tell("The translation reached its length limit before it ended; its last step, </s>, was added.", "warning")
+
+
+def about(title: str = "About this picture") -> AbstractContextManager[object]:
+    """Where a page keeps its formula, the shapes of this sentence, and where they come from."""
+    return st.expander(title, icon=":material/function:")
