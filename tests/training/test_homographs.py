@@ -1,4 +1,4 @@
-"""The homograph set that ships: enough words, senses and sentences, one in five held out, the right French in each."""
+"""The homograph set that ships: enough words, senses and sentences, some held out, the right French in each."""
 
 import re
 from collections import Counter
@@ -20,15 +20,16 @@ def test_there_are_24_words_of_two_senses_or_more(homographs: list[Homograph]) -
     words = Counter(word for word, _ in senses)
     assert len(words) >= 24 and min(words.values()) >= 2
     wanted = {"bank", "spring", "light", "bat", "match", "ring", "watch", "fly", "right", "left", "bear", "lie"}
-    assert wanted | {"train"} <= set(words)
+    assert wanted | {"train", "it"} <= set(words)
 
 
-def test_every_sense_has_25_different_pairs_of_which_one_in_five_is_held_out(homographs: list[Homograph]) -> None:
+def test_every_sense_has_25_different_pairs_and_five_of_them_or_more_are_held_out(homographs: list[Homograph]) -> None:
+    """At most a quarter is; a sense that is hard to learn has more training sentences, so a smaller share held out."""
     sizes = Counter((homograph.word, homograph.sense) for homograph in homographs)
     held_out = Counter((homograph.word, homograph.sense) for homograph in homographs if homograph.split == "test")
     assert min(sizes.values()) >= 25
     for sense, size in sizes.items():
-        assert 0.15 <= held_out[sense] / size <= 0.25, sense
+        assert 5 <= held_out[sense] <= size / 4, sense
     assert len({homograph.source for homograph in homographs}) == len(homographs)
     assert len(homograph_split("train")) + len(homograph_split("test")) == len(homographs)
 

@@ -1,0 +1,61 @@
+"""What every page has, without a browser: the checkpoint's choice, the sentence, and what is said when it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.examples import HOSTILE_TEXTS
+from viz.navigation import ENTRIES, Entry
+
+ROOT = Path(__file__).parent.parent.parent
+WITH_SENTENCE = [entry for entry in ENTRIES if entry.name in ("attend", "decode", "masks", "positions", "inside")]
+
+
+def run(entry: Entry, **query: str) -> AppTest:
+    """The app at a page, as a link opens it."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
+    for name, value in query.items():
+        app.query_params[name] = value
+    if entry is not ENTRIES[0]:
+        app.switch_page(entry.script)
+    return app.run()
+
+
+def told(app: AppTest) -> str:
+    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_each_page_opens_with_its_title_and_one_sentence(entry: Entry) -> None:
+    app = run(entry)
+    assert not app.exception
+    assert [title.value for title in app.title] == ["Regard" if entry is ENTRIES[0] else entry.title]
+    assert app.markdown[0].value.rstrip().endswith((".", "?", "!"))
+
+
+@pytest.mark.parametrize("entry", WITH_SENTENCE, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("text", ["", " \n ", HOSTILE_TEXTS["markup"][0], "word " * 200])
+def test_each_page_answers_any_sentence_with_a_sentence(entry: Entry, text: str) -> None:
+    app = run(entry, text=text)
+    assert not app.exception
+    if not text.strip():
+        assert app.text_input(key="text").value.strip() or "Type a sentence" in told(app)
+    if len(text) > 500:
+        assert "128" in told(app)  # how many pieces are allowed
+
+
+@pytest.mark.parametrize("entry", WITH_SENTENCE, ids=lambda entry: entry.name)
+def test_each_page_serves_the_copy_checkpoint_or_says_why_not(entry: Entry) -> None:
+    app = run(entry, checkpoint="copy", letters="a b c")
+    assert not app.exception
+    assert app.text_input(key="letters").value == "a b c"
+
+
+def test_an_unknown_checkpoint_is_named_and_another_one_taken() -> None:
+    app = run(ENTRIES[0], checkpoint="../secret")
+    assert not app.exception
+    assert "There is no checkpoint ../secret" in told(app)
+    assert "checkpoint" not in app.query_params
