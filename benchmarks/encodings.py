@@ -10,9 +10,9 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from model_core.checkpoint import load_checkpoint, update_checkpoint
+from model_core.meaning import cosine, encode_all
 from model_core.translator import Translator
 
 SAME_MEANING = (
@@ -31,16 +31,6 @@ UNRELATED = (
 )
 
 
-def mean_encoding(translator: Translator, text: str) -> NDArray[np.float64]:
-    """Mean over the source tokens of the encoder's output: `[d_model]`."""
-    return translator.trace(text).encoder_states[-1].mean(axis=0, dtype=np.float64)
-
-
-def cosine(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """Cosine of the angle between two vectors."""
-    return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
-
-
 def main() -> None:
     """Prints the cosines; saves them where asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -48,11 +38,11 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="write the figures into metrics.json")
     options = parser.parse_args()
     translator = Translator(load_checkpoint(options.checkpoint))
-    same = {
-        f"{first} / {second}": round(cosine(mean_encoding(translator, first), mean_encoding(translator, second)), 4)
-        for first, second in SAME_MEANING
-    }
-    vectors = [mean_encoding(translator, text) for text in UNRELATED]
+    same = {}
+    for pair in SAME_MEANING:
+        first, second = (encoded.mean for encoded in encode_all(translator, pair))
+        same[" / ".join(pair)] = round(cosine(first, second), 4)
+    vectors = [encoded.mean for encoded in encode_all(translator, UNRELATED)]
     unrelated = [cosine(*pair) for pair in itertools.combinations(vectors, 2)]
     report = {
         "same_meaning": same,

@@ -18,6 +18,9 @@ from model_core.linear import Linear
 Tap = Callable[[Tensor], Tensor]
 """Is given the weights `[B, H, Q, K]` and returns the weights to use: to watch them, or to change them."""
 
+MaskTap = Callable[[Tensor, Tensor | None], Tensor | None]
+"""Is given the scores `[B, H, Q, K]` before the mask, and the mask (None: all allowed), and returns the mask to use."""
+
 
 def attention_scores(query: Tensor, key: Tensor) -> Tensor:
     """QK^T / sqrt(d_head): `[B, H, Q, d_head]`, `[B, H, K, d_head]` -> `[B, H, Q, K]`."""
@@ -31,7 +34,11 @@ def attention_weights(query: Tensor, key: Tensor, allowed: Tensor | None = None)
     Where `allowed` is False the weight is exactly 0. A row that may attend to nothing gives NaN: the functions of
     `masks.py` refuse to make one.
     """
-    scores = attention_scores(query, key)
+    return masked_softmax(attention_scores(query, key), allowed)
+
+
+def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """The softmax of scores `[B, H, Q, K]` over the keys that are allowed."""
     if allowed is not None:
         scores = scores.masked_fill(allowed.logical_not(), -math.inf)
     return scores.softmax(dim=-1)
@@ -45,23 +52,29 @@ def attend(
     *,
     dropout: float = 0.0,
     tap: Tap | None = None,
+    mask_tap: MaskTap | None = None,
     fused: bool | None = None,
 ) -> Tensor:
     """softmax(QK^T / sqrt(d_head)) V, by the fastest exact path: `[B, H, Q, d_head]`.
 
-    A `tap` sees (and may replace) the weights, so it needs the explicit path. Without one, `fused` None takes PyTorch's
-    fused kernel on CUDA and the explicit path on the CPU, where it is faster at sentence length.
+    A `tap` sees (and may replace) the weights and a `mask_tap` the mask, so they need the explicit path. Without them,
+    `fused` None takes PyTorch's fused kernel on CUDA and the explicit path on the CPU, where it is faster at sentence
+    length.
 
     Raises:
-        ValueError: a `tap` is given together with `fused=True`.
+        ValueError: a tap is given together with `fused=True`.
     """
+    tapped = tap is not None or mask_tap is not None
     if fused is None:
-        fused = query.is_cuda and tap is None
+        fused = query.is_cuda and not tapped
     if fused:
-        if tap is not None:
+        if tapped:
             raise ValueError("The fused kernel never shows its weights: leave `fused` out to tap them.")
         return F.scaled_dot_product_attention(query, key, value, attn_mask=allowed, dropout_p=dropout)
-    weights = attention_weights(query, key, allowed)
+    scores = attention_scores(query, key)
+    if mask_tap is not None:
+        allowed = mask_tap(scores, allowed)
+    weights = masked_softmax(scores, allowed)
     if tap is not None:
         weights = tap(weights)
     weights = drop(weights, dropout)
@@ -104,12 +117,26 @@ class MultiHeadAttention(nn.Module):
         return self.split(self.key(states)), self.split(self.value(states))
 
     def attend(
-        self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None = None, tap: Tap | None = None
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        allowed: Tensor | None = None,
+        tap: Tap | None = None,
+        mask_tap: MaskTap | None = None,
     ) -> Tensor:
         """Attention over projected heads, concatenated and projected: -> `[B, Q, D]`."""
         dropout = self.dropout if self.training else 0.0
-        return self.output(self.merge(attend(query, key, value, allowed, dropout=dropout, tap=tap)))
+        heads = attend(query, key, value, allowed, dropout=dropout, tap=tap, mask_tap=mask_tap)
+        return self.output(self.merge(heads))
 
-    def forward(self, queries: Tensor, keys: Tensor, allowed: Tensor | None = None, tap: Tap | None = None) -> Tensor:
+    def forward(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        allowed: Tensor | None = None,
+        tap: Tap | None = None,
+        mask_tap: MaskTap | None = None,
+    ) -> Tensor:
         """`queries [B, Q, D]` attend to `keys [B, K, D]`, which give the values too -> `[B, Q, D]`."""
-        return self.attend(self.project_query(queries), *self.project_key_value(keys), allowed, tap)
+        return self.attend(self.project_query(queries), *self.project_key_value(keys), allowed, tap, mask_tap)

@@ -85,6 +85,7 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     _add_checkpoint(parser)
     _add_beam(parser)
+    parser.add_argument("--begin", metavar="TEXT", help="how every translation has to begin, in whole words")
     parser.add_argument("--n-best", type=int, metavar="N", help="translations a sentence in the JSON (default: --beam)")
     parser.add_argument("--json", action="store_true", help="one JSON object a sentence: pieces, scores, n-best")
 

@@ -76,7 +76,9 @@ def _answer(
             raise InputError(f"Byte {error.start + 1} is not UTF-8; convert the text.") from error
         if not text.strip():
             return _json({"source": "", "translation": "", "n_best": []}) if arguments.json else ""
-    translation = translator.translate(text, decoding)
+    begin = arguments.begin
+    prefix = () if begin is None else translator.prepare(begin, "The beginning").ids[1:-1]
+    translation = translator.translate(text, decoding, prefix=prefix)
     removed, best = translation.source.removed, translation.best
     if removed:
         _say(f"{place}{removed} control or invisible character{'s were' if removed > 1 else ' was'} removed.")

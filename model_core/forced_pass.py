@@ -13,7 +13,7 @@ from torch import Tensor
 from model_core.cache import KeyValueCache, LayerCache
 from model_core.config import BOS_ID
 from model_core.hooks import AttentionHook, Compose, Recorder
-from model_core.hypotheses import score_steps
+from model_core.hypotheses import ranks, score_steps
 from model_core.layers import DecoderLayer
 from model_core.masks import causal_mask
 from model_core.trace import DecodingStep
@@ -72,6 +72,23 @@ class ForcedPass:
     ) -> tuple[DecodingStep, ...]:
         """Those positions of the target that are not in the cache; it has them then."""
         known = self.cache.length
+        return score_steps(target[known:], self._log_probabilities(target, hook, record), alternatives)
+
+    @torch.inference_mode()
+    def ranks(self, target: Sequence[int]) -> tuple[int, ...]:
+        """The place of each id of `target` (pieces, with or without </s>) among all that may be written, from 1.
+
+        The hook does not see this pass, nothing is kept of it, and nothing of what was scored before stays.
+        """
+        self.cache.cut(0)
+        self._scored = None
+        return ranks(target, self._log_probabilities(target, None, None))
+
+    def _log_probabilities(
+        self, target: Sequence[int], hook: AttentionHook | None, record: list[Tensor] | None
+    ) -> Tensor:
+        """`[T - known, V]`, of those positions that are not in the cache."""
+        known = self.cache.length
         states = self.model.decode(
             torch.tensor([[BOS_ID, *target[:-1]][known:]], device=self.device),
             self.memory,
@@ -80,4 +97,4 @@ class ForcedPass:
             cache=self.cache,
             record=record,
         )
-        return score_steps(target[known:], self.model.generator(states)[0], alternatives)
+        return self.model.generator(states)[0]

@@ -6,12 +6,12 @@ Shapes: L layer, B batch, H head, Q query, K key.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from model_core.attention import Tap
+from model_core.attention import MaskTap, Tap
 from model_core.trace import Site
 
 
@@ -21,6 +21,26 @@ class AttentionHook(Protocol):
     def __call__(self, site: Site, layer: int, weights: Tensor) -> Tensor:
         """`weights [B, H, Q, K]` of layer `layer` (from 0) at `site` -> weights of the same shape."""
         ...
+
+
+@runtime_checkable
+class MaskHook(Protocol):
+    """An `AttentionHook` that is also asked, before the softmax, which cells to allow."""
+
+    def mask(self, site: Site, layer: int, scores: Tensor, allowed: Tensor | None, start: int) -> Tensor | None:
+        """Scores `[B, H, Q, K]` before the mask, and the mask -> the mask to use, bool, broadcasting over the scores.
+
+        True = may attend; None = every cell. `start` is the position of the first query row: with a key/value cache
+        only the newest rows are computed. No row may be left without a key.
+        """
+        ...
+
+
+def mask_tap_at(hook: AttentionHook | None, site: Site, layer: int, start: int = 0) -> MaskTap | None:
+    """The hook's mask as one attention sees it; None where the hook leaves masks alone."""
+    if hook is None or not isinstance(hook, MaskHook):
+        return None
+    return lambda scores, allowed: hook.mask(site, layer, scores, allowed, start)
 
 
 def tap_at(hook: AttentionHook | None, site: Site, layer: int) -> Tap | None:
@@ -112,3 +132,10 @@ class Compose:
         for hook in self.hooks:
             weights = hook(site, layer, weights)
         return weights
+
+    def mask(self, site: Site, layer: int, scores: Tensor, allowed: Tensor | None, start: int) -> Tensor | None:
+        """See `MaskHook`: each hook that has a say in masks is given the mask of the one before it."""
+        for hook in self.hooks:
+            if isinstance(hook, MaskHook):
+                allowed = hook.mask(site, layer, scores, allowed, start)
+        return allowed

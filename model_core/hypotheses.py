@@ -25,6 +25,7 @@ class Decoded:
 
     `ids` are its pieces and, if it ended by itself, </s>; `finished` is False where the length limit cut it off.
     `log_probability` is the sum over `ids`, `score` that sum with the length penalty, and `steps` has one entry an id.
+    `beam` has the hypotheses of each step of the whole beam search, which may have gone on after this one ended.
     """
 
     ids: tuple[int, ...]
@@ -32,6 +33,7 @@ class Decoded:
     score: float
     finished: bool
     steps: tuple[DecodingStep, ...]
+    beam: tuple[tuple[Hypothesis, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Path:
         steps = self.steps
         if beam:
             steps = tuple(replace(step, hypotheses=beam[index]) for index, step in enumerate(steps))
-        return Decoded(self.ids, self.log_probability, self.score(length_penalty), self.finished, steps)
+        return Decoded(self.ids, self.log_probability, self.score(length_penalty), self.finished, steps, tuple(beam))
 
 
 def penalised(log_probability: float, length: int, alpha: float) -> float:
@@ -101,3 +103,14 @@ def score_steps(chosen: Sequence[int], log_probabilities: Tensor, alternatives: 
     own = log_probabilities.gather(-1, ids[:, None])[:, 0].tolist()
     others = ranked(log_probabilities, alternatives)
     return tuple(DecodingStep(id_, value, tuple(best)) for id_, value, best in zip(chosen, own, others, strict=True))
+
+
+def ranks(chosen: Sequence[int], log_probabilities: Tensor) -> tuple[int, ...]:
+    """The place, from 1, of the id chosen in each row of `[N, V]` among those that may be written, by probability.
+
+    Ids of equal probability share the better rank. The chosen ids have to be such as may be written.
+    """
+    allowed = forbid(log_probabilities)
+    ids = torch.tensor(chosen, dtype=torch.int64, device=allowed.device)
+    better = allowed > allowed.gather(-1, ids[:, None])
+    return tuple((1 + better.sum(dim=-1)).tolist())

@@ -13,7 +13,7 @@ from model_core.attention import MultiHeadAttention
 from model_core.cache import LayerCache
 from model_core.config import ModelConfig, Norm
 from model_core.dropout import Dropout
-from model_core.hooks import AttentionHook, tap_at
+from model_core.hooks import AttentionHook, mask_tap_at, tap_at
 from model_core.linear import Linear
 
 
@@ -56,8 +56,8 @@ class EncoderLayer(nn.Module):
     def forward(
         self, states: Tensor, allowed: Tensor | None, layer: int = 0, hook: AttentionHook | None = None
     ) -> Tensor:
-        tap = tap_at(hook, "encoder_self", layer)
-        states = self.residuals[0](states, lambda x: self.self_attention(x, x, allowed, tap))
+        tap, mask_tap = tap_at(hook, "encoder_self", layer), mask_tap_at(hook, "encoder_self", layer)
+        states = self.residuals[0](states, lambda x: self.self_attention(x, x, allowed, tap, mask_tap))
         return self.residuals[1](states, self.feed_forward)
 
 
@@ -83,18 +83,21 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """With a `cache`, `states` are the newest positions only; the cache is extended by them."""
         cache = LayerCache() if cache is None else cache
+        start = 0 if cache.key is None else cache.key.shape[2]
 
         def attend_self(x: Tensor) -> Tensor:
             key, value = cache.append(*self.self_attention.project_key_value(x))
             query = self.self_attention.project_query(x)
-            return self.self_attention.attend(query, key, value, allowed, tap_at(hook, "decoder_self", layer))
+            tap, mask_tap = tap_at(hook, "decoder_self", layer), mask_tap_at(hook, "decoder_self", layer, start)
+            return self.self_attention.attend(query, key, value, allowed, tap, mask_tap)
 
         def attend_memory(x: Tensor) -> Tensor:
             if cache.memory_key is None or cache.memory_value is None:
                 cache.memory_key, cache.memory_value = self.cross_attention.project_key_value(memory)
             query = self.cross_attention.project_query(x)
-            tap = tap_at(hook, "cross", layer)
-            return self.cross_attention.attend(query, cache.memory_key, cache.memory_value, memory_allowed, tap)
+            tap, mask_tap = tap_at(hook, "cross", layer), mask_tap_at(hook, "cross", layer, start)
+            key, value = cache.memory_key, cache.memory_value
+            return self.cross_attention.attend(query, key, value, memory_allowed, tap, mask_tap)
 
         states = self.residuals[0](states, attend_self)
         states = self.residuals[1](states, attend_memory)

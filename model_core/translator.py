@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from model_core.decoding import Cancelled, Decoded, check_model, decode, length_
 from model_core.draft import LazyDraft, can_draft
 from model_core.drafted_search import drafted_search
 from model_core.forced_pass import ForcedPass
+from model_core.given import checked_beginning, checked_target
 from model_core.hooks import AttentionHook
 from model_core.recording import record
 from model_core.source import MAX_CHARACTERS, MAX_PIECES, EmptyInput, InputError, Source, prepare_source
@@ -27,12 +28,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Translation:
-    """What a search found: the best translation first among `n_best` (ids and scores), and its text."""
+    """What a search found: the best translation first among `n_best` (ids and scores), and its text.
+
+    Each begins with the ids of `prefix`, which the search was given.
+    """
 
     source: Source
     text: str
     n_best: tuple[Decoded, ...]
     decoding: DecodingConfig
+    prefix: tuple[int, ...] = ()
 
     @property
     def best(self) -> Decoded:
@@ -78,25 +83,29 @@ class Translator:
         text: str,
         decoding: DecodingConfig | None = None,
         *,
+        prefix: Sequence[int] = (),
         hook: AttentionHook | None = None,
         on_text: Callable[[str], None] | None = None,
         cancelled: threading.Event | None = None,
     ) -> Translation:
         """Searches for a translation by the fastest exact path; nothing is recorded.
 
-        `on_text` is called with the translation as far as it has been found, at each step.
+        `prefix` (ids of pieces, without <s>) is how it has to begin: greedy search, beam search and sampling go on from
+        there, and its pieces count in lengths and sums. `on_text` is called with the translation as far as it has been
+        found, at each step.
 
         Raises:
-            InputError: the text can't be translated (see `prepare`).
+            InputError: the text can't be translated (see `prepare`), or no translation of it can begin so.
             Cancelled: `cancelled` was set.
         """
         decoding = DecodingConfig() if decoding is None else decoding
         source = self.prepare(text)
         check_model(self.checkpoint.model)
-        if on_text is None and self._drafts(decoding, hook):
+        begun = checked_beginning(prefix, self.config.target_vocabulary, length_limit(source.ids, decoding))
+        if on_text is None and not begun and self._drafts(decoding, hook):
             exact = ForcedPass(self.checkpoint.model, source.ids, keep=False)
             return self._search(source, decoding, exact, cancelled=cancelled)
-        return self._search(source, decoding, None, hook, on_text, cancelled)
+        return self._search(source, decoding, None, hook, on_text, cancelled, begun)
 
     def _drafts(self, decoding: DecodingConfig, hook: AttentionHook | None) -> bool:
         """Whether a draft serves: one path, the most probable one, of the model as it is."""
@@ -111,6 +120,7 @@ class Translator:
         hook: AttentionHook | None = None,
         on_text: Callable[[str], None] | None = None,
         cancelled: threading.Event | None = None,
+        prefix: tuple[int, ...] = (),
     ) -> Translation:
         """Searches; with an `exact` pass the source is not encoded again, and by a draft if that serves."""
         if exact is not None and self._drafts(decoding, hook):
@@ -126,19 +136,22 @@ class Translator:
                 hook=hook,
                 on_step=None if on_text is None else lambda ids: on_text(self.tokenizer.decode(ids[0])),
                 cancelled=cancelled,
+                prefix=prefix,
                 memory=None if exact is None else exact.memory,
             )[0]
-        return Translation(source, self.tokenizer.decode(results[0].ids), tuple(results), decoding)
+        return Translation(source, self.tokenizer.decode(results[0].ids), tuple(results), decoding, prefix)
 
     def trace(
         self,
         text: str,
         *,
-        target: str | None = None,
+        target: str | Sequence[int] | None = None,
         decoding: DecodingConfig | None = None,
         hook: AttentionHook | None = None,
     ) -> TranslationTrace:
         """Translates a text, or takes the `target` that somebody typed, and records every weight behind it.
+
+        A `target` may also be ids of pieces, such as a beam's hypothesis; </s> is put to its end if it has none.
 
         While it searches, a `hook` sees the decoder one query row at a time (see `decode`): one that is about certain
         target rows, such as `ForcedAlignment`, needs a `target`.
@@ -148,12 +161,30 @@ class Translator:
         """
         decoding = DecodingConfig() if decoding is None else decoding
         source = self.prepare(text)
-        wanted = None if target is None else self.prepare(target, "The translation")
+        wanted = None if target is None else self._target_ids(target)
         check_model(self.checkpoint.model)
         exact = ForcedPass(self.checkpoint.model, source.ids, hook, keep=True)
         if wanted is None:
             return self._record(self._search(source, decoding, exact, hook), 0, exact)
-        return record(self.checkpoint, source, exact, wanted.ids[1:], "forced", decoding.alternatives)
+        return record(self.checkpoint, source, exact, wanted, "forced", decoding.alternatives)
+
+    def _target_ids(self, target: str | Sequence[int]) -> tuple[int, ...]:
+        """`pieces </s>` of a typed text or of given ids. Raises InputError where that is no translation."""
+        if isinstance(target, str):
+            return self.prepare(target, "The translation").ids[1:]
+        return checked_target(target, self.config.target_vocabulary, self.max_pieces)
+
+    def ranks(self, text: str, target: str | Sequence[int]) -> tuple[int, ...]:
+        """The place of each id of `target` (as in `trace`; </s> included) among all that the model might write there.
+
+        1 is the most probable one.
+
+        Raises:
+            InputError: the text or the target can't be used.
+        """
+        source, wanted = self.prepare(text), self._target_ids(target)
+        check_model(self.checkpoint.model)
+        return ForcedPass(self.checkpoint.model, source.ids, keep=False).ranks(wanted)
 
     def replay(self, translation: Translation, rank: int = 0, hook: AttentionHook | None = None) -> TranslationTrace:
         """Records what stands behind a translation that was found; `rank` chooses among its n-best.

@@ -37,7 +37,7 @@ ENTRIES = (
 
 def navigation_bar() -> None:
     """Links to all pages. They carry nothing: `viz.shared` brings the selection along."""
-    with st.container(horizontal=True, gap="small", key="navigation"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="navigation"):
         for entry in ENTRIES:
             if not Path(entry.script).exists():
                 continue

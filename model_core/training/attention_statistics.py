@@ -12,38 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from model_core.head_statistics import head_statistics
 from model_core.tokenizer import surface
-from model_core.trace import AttentionMaps, Token, TranslationTrace
+from model_core.trace import Token, TranslationTrace
 
 UNIT = re.compile(r"\w+|[^\w\s]")
 Links = frozenset[tuple[int, int]]
 """(source unit, target unit), counted from 0."""
-
-
-def head_statistics(maps: AttentionMaps) -> dict[str, NDArray[np.float64]]:
-    """Means over the query rows, each `[L, H]`.
-
-    `entropy` is in nats over the keys that a row may attend to, divided by that of an even spread (0: one key, 1: all
-    alike; rows with a single key are left out). The other four are the share of a row's weight on the `first` key, the
-    `last` key that it may attend to, the `same` position and the `previous` position (rows that have one).
-    """
-    weights, allowed = maps.weights.astype(np.float64), maps.allowed
-    counts = allowed.sum(axis=1)
-    open_rows = counts > 1
-    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    entropy = -(weights * logs).sum(axis=-1)[..., open_rows] / np.log(counts[open_rows])
-    rows = np.arange(weights.shape[2])
-    last = allowed.shape[1] - 1 - np.argmax(allowed[:, ::-1], axis=1)
-    square = rows[rows < weights.shape[3]]
-    return {
-        "entropy": entropy.mean(axis=-1) if open_rows.any() else np.zeros(weights.shape[:2]),
-        "first": weights[..., 0].mean(axis=-1),
-        "last": weights[..., rows, last].mean(axis=-1),
-        "same": weights[..., square, square].mean(axis=-1),
-        "previous": weights[..., square[1:], square[:-1]].mean(axis=-1)
-        if len(square) > 1
-        else np.zeros(weights.shape[:2]),
-    }
 
 
 def mean_statistics(traces: Iterable[TranslationTrace]) -> dict[str, dict[str, list[list[float]]]]:

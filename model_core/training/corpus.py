@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
+from model_core.corpus_lines import CorpusError, excerpt, numbered_lines
+from model_core.homographs import Homograph, read_homographs
 from model_core.tokenizer import clean_text
 
-HOMOGRAPH_COLUMNS = ("word", "sense", "english", "french", "split")
-SPLITS = ("train", "test")
-
-
-class CorpusError(ValueError):
-    """A corpus file that cannot be used. Its message is a sentence with the file, and the line where there is one."""
+__all__ = ["CorpusError", "Homograph", "Pair", "group_references", "read_homographs", "read_pairs"]
 
 
 @dataclass(frozen=True)
@@ -27,17 +21,6 @@ class Pair:
     target: str
 
 
-@dataclass(frozen=True)
-class Homograph:
-    """A sentence that uses an ambiguous `word` in one `sense`, its translation, and the `split` it belongs to."""
-
-    word: str
-    sense: str
-    source: str
-    target: str
-    split: str
-
-
 def read_pairs(path: str | Path) -> list[Pair]:
     """Reads source TAB target lines of a .tsv, .txt, .tsv.gz, .txt.gz or .zip file; further columns are ignored.
 
@@ -46,14 +29,14 @@ def read_pairs(path: str | Path) -> list[Pair]:
     lines are skipped. Raises CorpusError with the file and line for anything that is no pair.
     """
     pairs = []
-    for number, line in _lines(Path(path)):
+    for number, line in numbered_lines(Path(path)):
         columns = line.split("\t")
         if len(columns) < 2:
-            raise CorpusError(f"{path}, line {number}: there is no TAB between source and target in {_excerpt(line)}.")
+            raise CorpusError(f"{path}, line {number}: there is no TAB between source and target in {excerpt(line)}.")
         source, target = (clean_text(column).text for column in columns[:2])
         if not source or not target:
             raise CorpusError(
-                f"{path}, line {number}: the {'target' if source else 'source'} is empty in {_excerpt(line)}."
+                f"{path}, line {number}: the {'target' if source else 'source'} is empty in {excerpt(line)}."
             )
         pairs.append(Pair(source, target))
     if not pairs:
@@ -67,77 +50,3 @@ def group_references(pairs: Iterable[Pair]) -> list[tuple[str, list[str]]]:
     for pair in pairs:
         references.setdefault(pair.source, []).append(pair.target)
     return list(references.items())
-
-
-def read_homographs(path: str | Path) -> list[Homograph]:
-    """Reads a table of word, sense, english, french, split (a header line says so; split is train or test).
-
-    Raises CorpusError with the file and line where the header, a column or a split is not as it has to be.
-    """
-    lines = list(_lines(Path(path)))
-    if not lines or tuple(lines[0][1].split("\t")) != HOMOGRAPH_COLUMNS:
-        raise CorpusError(
-            f"{path}: the first line has to be the header {', '.join(HOMOGRAPH_COLUMNS)}, with tabs between."
-        )
-    homographs = [_homograph(path, number, line) for number, line in lines[1:]]
-    if not homographs:
-        raise CorpusError(f"{path} holds a header and no sentences.")
-    return homographs
-
-
-def _homograph(path: str | Path, number: int, line: str) -> Homograph:
-    columns = [clean_text(column).text for column in line.split("\t")]
-    if len(columns) != len(HOMOGRAPH_COLUMNS) or not all(columns):
-        filled = sum(map(bool, columns))
-        raise CorpusError(
-            f"{path}, line {number}: {len(HOMOGRAPH_COLUMNS)} filled columns are needed, "
-            f"there are {filled} in {_excerpt(line)}."
-        )
-    homograph = Homograph(*columns)
-    if homograph.split not in SPLITS:
-        raise CorpusError(f"{path}, line {number}: the split has to be train or test, it is {homograph.split!r}.")
-    return homograph
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Line numbers from 1 and lines that are not blank. Only line feeds end a line: sentences may hold U+2028."""
-    content = _content(path).removeprefix(b"\xef\xbb\xbf")
-    for number, raw in enumerate(content.split(b"\n"), start=1):
-        try:
-            line = raw.removesuffix(b"\r").decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise CorpusError(
-                f"{path}, line {number}: byte {error.start + 1} is not UTF-8; convert the file."
-            ) from error
-        if line.strip():
-            yield number, line
-
-
-def _content(path: Path) -> bytes:
-    suffix = path.suffix.lower()
-    inner = Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
-    if inner not in (".tsv", ".txt", ".zip") or (suffix == ".gz" and inner == ".zip"):
-        raise CorpusError(f"{path}: a corpus is a .tsv, .txt, .tsv.gz, .txt.gz or .zip file.")
-    try:
-        if suffix == ".zip":
-            return _zip_member(path)
-        return gzip.decompress(path.read_bytes()) if suffix == ".gz" else path.read_bytes()
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise CorpusError(f"{path} cannot be unpacked ({error}); fetch it again.") from error
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
-def _zip_member(path: Path) -> bytes:
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            member = PurePosixPath(name)
-            if member.suffix.lower() in (".txt", ".tsv") and not any(part.startswith("_") for part in member.parts):
-                content = archive.read(name)
-                if b"\t" in content:
-                    return content
-    raise CorpusError(f"{path} holds no .txt or .tsv with tabs in it.")
-
-
-def _excerpt(line: str) -> str:
-    return repr(line if len(line) <= 60 else line[:60] + "…")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,13 +12,15 @@ from sacrebleu.metrics.chrf import CHRF
 
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig
 from model_core.decoding import check_model, decode
+from model_core.homographs import Homograph, read_senses, shows_sense
 from model_core.tokenizer import Tokenizer
 from model_core.training.batching import Batch
-from model_core.training.corpus import Homograph
 from model_core.training.loss import smoothed_cross_entropy
 from model_core.transformer import Transformer
 
-SENSES = Path(__file__).with_name("homograph_senses.tsv")
+__all__ = [
+    "Forced", "Scores", "read_senses", "score", "sense_accuracy", "shows_sense", "teacher_forced", "translate_all",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,26 +106,6 @@ def score(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> Sco
         chrf_signature=str(chrf.get_signature()),
         sentences=len(hypotheses),
     )
-
-
-def read_senses(path: Path = SENSES) -> dict[str, dict[str, tuple[str, ...]]]:
-    """word -> sense -> the French forms that show it."""
-    senses: dict[str, dict[str, tuple[str, ...]]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            senses.setdefault(row["word"], {})[row["sense"]] = tuple(row["french"].split("|"))
-    return senses
-
-
-def shows_sense(french: str, word: str, sense: str, senses: dict[str, dict[str, tuple[str, ...]]]) -> bool:
-    """True if a form of that sense stands in the French sentence, as whole words, and none of its other senses does."""
-
-    def holds(forms: Sequence[str]) -> bool:
-        alternatives = "|".join(re.escape(form) for form in forms)
-        return re.search(rf"(?<!\w)(?:{alternatives})(?!\w)", french.lower()) is not None
-
-    others = [form for name, forms in senses[word].items() if name != sense for form in forms]
-    return holds(senses[word][sense]) and not holds(others)
 
 
 def sense_accuracy(translations: Sequence[str], homographs: Sequence[Homograph]) -> dict[str, tuple[int, int]]:

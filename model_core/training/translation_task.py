@@ -5,17 +5,16 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from model_core.config import DecodingConfig, TrainingConfig
+from model_core.homographs import HOMOGRAPHS, Homograph, read_homographs
 from model_core.tokenizer import Tokenizer, train_tokenizer
 from model_core.training.augment import augment_epoch
 from model_core.training.batching import Batch, Example, bucket_batches, make_batch
-from model_core.training.corpus import Homograph, Pair, group_references, read_homographs
+from model_core.training.corpus import Pair, group_references
 from model_core.training.evaluation import score, teacher_forced, translate_all
 from model_core.transformer import Transformer
 
-HOMOGRAPHS = Path(__file__).with_name("homographs.tsv")
 LONGEST = 120  # pieces of a side: longer examples are left out of training, and their number is told
 
 

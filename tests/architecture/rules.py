@@ -41,7 +41,11 @@ TRACE_PARTS = (*PLAIN, "model_core.trace_checks", "model_core.trace_file")
 SCREEN = ("streamlit", "plotly", "viz", "app")
 # What pages ask: each answers with numbers and tokens, so that no page handles tensors or knows the model's parts.
 ASKED = ("translator", "config", "checkpoint", "anatomy", "mask_experiment", "position_experiment", "meaning")
-ASKED_BY_PAGES = (*(f"model_core.{name}" for name in (*ASKED, "head_statistics", "training.live")), *PLAIN)
+ASKED_ABOUT_WORDS = ("homographs", "sense_map", "word_spans", "aligned_words")
+ASKED_BY_PAGES = (
+    *(f"model_core.{name}" for name in (*ASKED, *ASKED_ABOUT_WORDS, "head_statistics", "training.live")),
+    *PLAIN,
+)
 LAYERS = (
     Layer("app.py", never=("torch", "plotly", "model_core")),
     Layer(

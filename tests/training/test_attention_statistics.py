@@ -1,4 +1,4 @@
-"""Head statistics and alignment error rates, on maps whose answers are known."""
+"""Means of head statistics and alignment error rates, on maps whose answers are known."""
 
 from __future__ import annotations
 
@@ -8,52 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_core.trace import AttentionMaps, Token
+from model_core.head_statistics import head_statistics
+from model_core.trace import Token
 from model_core.training.attention_statistics import (
     ErrorRate,
     alignment_error_rates,
     attention_links,
-    head_statistics,
     mean_statistics,
     unit_of_pieces,
     units,
 )
 from tests.small_traces import small_trace
-
-
-def tokens_of(count: int) -> tuple[Token, ...]:
-    return tuple(Token(4 + i, f"▁t{i}", f"t{i}", i, False) for i in range(count))
-
-
-def square_maps(weights: np.ndarray, allowed: np.ndarray | None = None) -> AttentionMaps:
-    """One layer of heads over 5 tokens: `weights [H, 5, 5]`."""
-    size = weights.shape[-1]
-    everything = np.ones((size, size), dtype=np.bool_) if allowed is None else allowed
-    return AttentionMaps("encoder_self", weights[None].astype(np.float32), everything, tokens_of(size), tokens_of(size))
-
-
-def test_each_statistic_knows_its_head() -> None:
-    same, even = np.eye(5), np.full((5, 5), 0.2)
-    previous = np.eye(5, k=-1)
-    previous[0, 0] = 1
-    first = np.zeros((5, 5))
-    first[:, 0] = 1
-    last = np.zeros((5, 5))
-    last[:, 4] = 1
-    found = head_statistics(square_maps(np.stack([same, even, previous, first, last])))
-    assert found["same"][0].tolist() == pytest.approx([1, 0.2, 0.2, 0.2, 0.2])
-    assert found["previous"][0].tolist() == pytest.approx([0, 0.2, 1, 0.25, 0])
-    assert found["first"][0].tolist() == pytest.approx([0.2, 0.2, 0.4, 1, 0])
-    assert found["last"][0].tolist() == pytest.approx([0.2, 0.2, 0, 0, 1])
-    assert found["entropy"][0].tolist() == pytest.approx([0, 1, 0, 0, 0], abs=1e-6)
-
-
-def test_masked_keys_do_not_count_as_chances_missed() -> None:
-    allowed = np.tril(np.ones((5, 5), dtype=np.bool_))
-    even = allowed / allowed.sum(axis=1, keepdims=True)
-    found = head_statistics(square_maps(even[None], allowed))
-    assert found["entropy"][0, 0] == pytest.approx(1.0)
-    assert found["last"][0, 0] == pytest.approx(np.mean([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]))
 
 
 def test_means_are_over_sentences() -> None:

@@ -7,10 +7,10 @@ import math
 import streamlit as st
 
 from model_core.trace import TraceError, TranslationTrace
-from viz.attention_panel import attention_panel
 from viz.components.chips import chips
 from viz.frame import ask_sentence, find, open_page, show_notes
 from viz.messages import tell
+from viz.panels.attend.panel import attention_panel
 
 
 def uploaded_trace() -> TranslationTrace | None:

@@ -1,0 +1,87 @@
+"""One copy training, step by step, that keeps what there is to see of it. Knows no threads."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+import torch
+
+from model_core.training.copy_task import BATCHES_AN_EPOCH, CopyTask, copy_tokenizer
+from model_core.training.live_settings import LiveSettings
+from model_core.training.loop import TrainingError, batch_loss, make_optimizer
+from model_core.training.schedule import learning_rate
+from model_core.training.snapshots import Snapshot, take_snapshot
+from model_core.transformer import Transformer, make_model
+
+SNAPSHOTS = 40  # at most, besides that of the untrained model
+HELD_OUT = 48
+
+_SEEDING = threading.Lock()  # initial weights come from torch's one generator
+
+
+class LiveTraining:
+    """Learns from the first step to the last as often as `step()` is called; nothing in it is random but the seed.
+
+    `snapshots` begins with the untrained model and gets another one every `every` steps and at the last. `seconds` is
+    the time in `step()`, snapshots included.
+    """
+
+    def __init__(self, settings: LiveSettings) -> None:
+        self.settings, self.config = settings, settings.training_config()
+        self.tokenizer = copy_tokenizer()
+        self.task = CopyTask(self.tokenizer, settings.seed, held_out=HELD_OUT)
+        self.model = _seeded_model(settings)
+        self.optimizer = make_optimizer(self.model, self.config)
+        self.every = math.ceil(settings.steps / SNAPSHOTS)
+        self.steps_made, self.seconds = 0, 0.0
+        self._losses: list[float] = []
+        self.snapshots: list[Snapshot] = [self._look()]
+
+    @property
+    def done(self) -> bool:
+        return self.steps_made >= self.settings.steps
+
+    def step(self) -> None:
+        """One optimizer step, and a snapshot if one is due.
+
+        Raises:
+            TrainingError: the loss or the gradient is no longer a number.
+        """
+        started = time.perf_counter()
+        self._losses.append(self._learn())
+        self.steps_made += 1
+        if self.steps_made % self.every == 0 or self.done:
+            self.snapshots.append(self._look())
+            self._losses = []
+        self.seconds += time.perf_counter() - started
+
+    def _learn(self) -> float:
+        """The loss a token of the step's batch, before the step."""
+        epoch, place = divmod(self.steps_made, BATCHES_AN_EPOCH)
+        batch = self.task.epoch(epoch)[place]()
+        self.model.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.steps_made, self.config)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = batch_loss(self.model, batch, self.config.label_smoothing) / batch.target_tokens
+        loss.backward()
+        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.gradient_clip))
+        if not math.isfinite(norm) or not math.isfinite(float(loss.detach())):
+            raise TrainingError(
+                f"At step {self.steps_made + 1} the loss is {float(loss.detach())} and the gradient's norm {norm}: "
+                f"lower the learning rate ({self.config.learning_rate})."
+            )
+        self.optimizer.step()
+        return float(loss.detach())
+
+    def _look(self) -> Snapshot:
+        loss = sum(self._losses) / len(self._losses) if self._losses else None
+        exact = self.task.exact_share(self.model.eval())
+        return take_snapshot(self.model, self.tokenizer, self.steps_made, loss, exact)
+
+
+def _seeded_model(settings: LiveSettings) -> Transformer:
+    with _SEEDING:
+        return make_model(settings.model_config(), seed=settings.seed)

@@ -1,0 +1,89 @@
+"""The page Inside a head without a browser: its stages, its numbers, and what it says where something is wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model_core.anatomy import dissect
+from model_core.translator import Translator
+from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def run(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.switch_page("viz/pages/inside.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
+
+
+def bars(app: AppTest) -> np.ndarray:
+    """The heights of the bars in the page's only figure."""
+    (figure,) = app.get("plotly_chart")
+    heights = json.loads(figure.proto.spec)["data"][0]["y"]
+    return np.frombuffer(base64.b64decode(heights["bdata"]), dtype=heights["dtype"])
+
+
+def test_a_chosen_cell_is_the_sum_of_its_products() -> None:
+    app = run(text="How are you?", site="cross", layer="2", head="5", stage="4", cell="3.2")
+    assert not app.exception
+    translator = Translator.load(ROOT / "checkpoints" / "en-fr")
+    trace = translator.trace("How are you?", decoding=PAGE_SEARCH)
+    products = dissect(translator.checkpoint.model, trace, "cross", 1, 4).products
+    assert bars(app).sum() == pytest.approx(products[2, 1], abs=1e-4)
+    assert f"{products[2, 1]:.6g}".replace("-", "−") in texts(app)
+    assert "tokens + 1 special in the decoder" in texts(app)
+
+
+@pytest.mark.parametrize("checkpoint", ["en-fr", "copy"])
+def test_every_stage_of_both_checkpoints_is_shown(checkpoint: str) -> None:
+    app = run(checkpoint=checkpoint, text="How are you?", letters="a b c d", site="decoder_self")
+    for stage in range(1, 12):
+        assert not app.exception
+        assert f"**{stage} of 11.**" in texts(app)
+        if stage < 11:
+            app.button(key="inside-next").click().run()
+    assert app.button(key="inside-next").disabled
+    app.button(key="inside-back").click().run()
+    assert "**10 of 11.**" in texts(app) and app.query_params["stage"] in ("10", ["10"])
+
+
+def test_a_link_with_nonsense_opens_the_first_stage() -> None:
+    app = run(text="How are you?", site="nowhere", layer="99", head="-1", stage="12", cell="9.999", projection="X")
+    assert not app.exception
+    assert "**1 of 11.**" in texts(app)
+
+
+def test_a_second_look_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = run(text="I am cold.", site="encoder_self", layer="1", head="1")
+    calls: list[str] = []
+    real = Translator.translate
+
+    def counted(self: Translator, text: str, *args: object, **options: object) -> object:
+        calls.append(text)
+        return real(self, text, *args, **options)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(Translator, "translate", counted)
+    app.button(key="inside-next").click().run()
+    assert not app.exception and not calls
+
+
+@pytest.mark.parametrize("name", HOSTILE_TEXTS)
+def test_whatever_is_typed_is_answered(name: str) -> None:
+    text, answer = HOSTILE_TEXTS[name]
+    app = run(text=text, stage="7", site="encoder_self")
+    assert not app.exception
+    if answer is None:
+        assert "**7 of 11.**" in texts(app)

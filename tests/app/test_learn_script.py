@@ -1,0 +1,184 @@
+"""The Learn page's script without a browser: what it starts, shows, compares and says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from model_core.training import live, live_training
+from viz.panels.learn import panel as learn_panel
+from viz.panels.learn import runs as learn_runs
+from viz.panels.learn.settings import EXPERIMENTS, PROPOSED
+
+ROOT = Path(__file__).parent.parent.parent
+SMALL = {"layers": "1", "heads": "2", "width": "16", "steps": "100", "rate": "0.01"}
+
+
+@pytest.fixture(autouse=True)
+def fresh_classroom(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test has a server of its own, whose trainings are looked at five times and end with it."""
+    monkeypatch.setattr(live_training, "SNAPSHOTS", 5)
+    st.cache_resource.clear()
+    yield
+    learn_runs.classroom().close()
+    st.cache_resource.clear()
+
+
+def run(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.switch_page("viz/pages/learn.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
+
+
+def until(app: AppTest, wanted: Callable[[AppTest], bool]) -> AppTest:
+    """Runs the page again and again, as its own clock does in the browser."""
+    for _ in range(600):
+        assert not app.exception
+        if wanted(app):
+            return app
+        time.sleep(0.1)
+        app.run()
+    pytest.fail(f"The page never came to it; it says: {texts(app)}")
+
+
+def figures(app: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def test_before_anybody_trains_the_shipped_model_is_shown() -> None:
+    app = run()
+    assert not app.exception
+    assert app.select_slider(key="learn-at").options[:3] == ["0", "10", "25"]
+    assert "**8 of 8** rows on the diagonal" in texts(app)
+    assert [trace["type"] for trace in figures(app)[0]["data"]] == ["heatmap"]
+    app.select_slider(key="learn-at").set_value(75).run()
+    assert "**0 of 8** rows on the diagonal" in texts(app) and "at step 75" in texts(app)
+    assert app.query_params["at"] == "75"
+    assert run(at="77").select_slider(key="learn-at").value == 75, "the nearest step that there is"
+
+
+def test_a_training_runs_to_its_end_and_is_compared() -> None:
+    app = run(**SMALL)
+    app.button(key="start").click().run()
+    until(app, lambda app: "Done in" in texts(app))
+    assert app.segmented_control(key="learn-show").value == app.session_state["learn-runs"][0].name
+    last = app.session_state["learn-runs"][0].live.state().snapshots[-1]
+    assert f"**{round(last.diagonal().largest * 8)} of 8** rows on the diagonal" in texts(app)
+    assert "as fast as the last training of this size went here" in texts(app)
+    app.toggle(key="positions").set_value(False)
+    app.button(key="start").click().run()
+    until(app, lambda app: "Done in" in texts(app))
+    table = app.dataframe[0].value
+    assert list(table["state"]) == ["finished", "finished"] and list(table["step"]) == [100, 100]
+    assert "without positions" in table["training"][1] and "without positions" not in table["training"][0]
+    lasts = [kept.live.state().snapshots[-1] for kept in app.session_state["learn-runs"]]
+    assert list(table["loss"]) == [last.loss for last in lasts] and lasts[0].loss != lasts[1].loss
+    assert list(table["on the diagonal"]) == [last.best_diagonal for last in lasts]
+
+
+def test_pause_resume_and_stop() -> None:
+    app = run(**SMALL | {"steps": "1200"})
+    app.button(key="start").click().run()
+    until(app, lambda app: len(app.session_state["learn-runs"][0].live.state().snapshots) > 1)
+    app.button(key="pause").click().run()
+    until(app, lambda app: "Paused" in texts(app))
+    slider = app.select_slider(key="learn-at")
+    assert slider.value == int(slider.options[-1]) > 0
+    app.button(key="resume").click().run()
+    until(app, lambda app: "steps a second" in texts(app))
+    app.button(key="stop").click().run()
+    until(app, lambda app: "Stopped" in texts(app))
+    assert learn_runs.classroom().under_way() == 0
+
+
+def test_the_third_is_told_its_place() -> None:
+    others = [learn_runs.classroom().start(live.LiveSettings(steps=1200)) for _ in range(2)]
+    app = run(**SMALL)
+    app.button(key="start").click().run()
+    until(app, lambda app: "2 other trainings run on this server. This one is number 1 in line" in texts(app))
+    others[0].stop()
+    until(app, lambda app: "Done in" in texts(app))
+
+
+def test_only_the_last_four_trainings_are_kept() -> None:
+    app = run(**SMALL)
+    for _ in range(5):
+        app.button(key="start").click().run()
+    assert [kept.number for kept in app.session_state["learn-runs"]] == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_an_experiment_fills_the_settings_in_and_starts(experiment) -> None:
+    app = run()
+    app.button(key=f"try-{experiment.name}").click().run()
+    assert not app.exception
+    started = app.session_state["learn-runs"][0].live
+    assert started.settings == experiment.settings != PROPOSED
+    assert app.selectbox(key="rate").value == experiment.settings.learning_rate
+    assert app.toggle(key="positions").value == experiment.settings.positions
+    assert f"Look for: {experiment.look}." in texts(app)
+
+
+def test_two_tabs_have_trainings_of_their_own() -> None:
+    one, other = run(**SMALL), run(**SMALL)
+    one.button(key="start").click().run()
+    assert len(one.session_state["learn-runs"]) == 1
+    other.run()
+    assert not other.session_state["learn-runs"] and "Pause" not in [button.label for button in other.button]
+
+
+def test_a_lost_training_is_told_and_its_settings_are_kept() -> None:
+    app = run(**SMALL, run="1a2b3c4d")
+    assert "is not here" in texts(app)
+    assert app.selectbox(key="heads").value == 2 and app.selectbox(key="steps").value == 100
+    app.button(key="start").click().run()
+    assert "is not here" not in texts(app)
+    assert app.query_params["run"] == app.session_state["learn-runs"][0].id
+
+
+def test_nonsense_in_the_link_gives_the_proposed_settings() -> None:
+    app = run(rate="fast", layers="-1", heads="99", seed="0", at="x", layer="7", head="<b>", positions="maybe")
+    assert not app.exception
+    assert app.select_slider(key="learn-at").value == 1200
+    assert "Cross-attention at step 1,200, layer 2, mean over heads" in texts(app)
+    app.button(key="start").click().run()
+    assert not app.exception
+    assert app.session_state["learn-runs"][0].live.settings == PROPOSED
+
+
+def test_a_full_server_and_an_error_in_a_training_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MOST_RUNS", 0)
+    app = run(**SMALL)
+    app.button(key="start").click().run()
+    assert not app.exception and "try again in a minute" in texts(app)
+    monkeypatch.setattr(live, "MOST_RUNS", 3)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("![x](http://127.0.0.1:1)")
+
+    monkeypatch.setattr(live, "LiveTraining", broken)
+    app.button(key="start").click().run()
+    until(app, lambda app: "ended with an error: RuntimeError" in texts(app))
+
+
+def test_without_the_shipped_moments_one_can_still_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy", ignore=shutil.ignore_patterns("moment-*"))
+    monkeypatch.setattr(learn_panel, "CHECKPOINTS", tmp_path)
+    app = run(**SMALL)
+    assert not app.exception and "can't be shown" in texts(app)
+    app.button(key="start").click().run()
+    until(app, lambda app: "Done in" in texts(app))
+    assert figures(app)

@@ -1,0 +1,125 @@
+"""The Masks page's script without a browser: what it computes and says, under odd links and odd texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model_core.mask_experiment import MaskCell, MaskSetting, Padded, masked_pass
+from model_core.translator import Translator
+from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
+
+ROOT = Path(__file__).parent.parent.parent
+SENTENCE, SECOND = "Where is the station?", "No."
+
+
+def run(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.switch_page("viz/pages/masks.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def texts(app: AppTest) -> str:
+    found = [*app.text, *app.caption, *app.markdown, *app.error, *app.expander]
+    return "\n".join(str(getattr(element, "value", "") or getattr(element, "label", "")) for element in found)
+
+
+def figures(app: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(ROOT / "checkpoints" / "en-fr")
+
+
+def test_three_masks_are_drawn_and_nothing_is_changed_at_first() -> None:
+    app = run(text=SENTENCE, second=SECOND)
+    assert not app.exception
+    assert len(figures(app)) == 3
+    assert "Nothing is changed yet" in texts(app)
+
+
+def test_forbidding_a_cell_changes_the_next_token(translator: Translator) -> None:
+    """The bars are those of the model's own pass under the mask that the link asks for."""
+    app = run(text=SENTENCE, second=SECOND, step="2", off="cross-2-5")
+    assert not app.exception
+    trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
+    source = tuple(token.id for token in trace.source_tokens)
+    target = [token.id for token in trace.predicted_tokens]
+    cell = MaskSetting(forbidden=frozenset({MaskCell("cross", 1, 4)}))
+    rows = [
+        masked_pass(translator.checkpoint.model, Padded(source, len(source)), target, setting, "cross", 0)
+        for setting in (MaskSetting(), cell)
+    ]
+    wanted = [sorted((row.log_probabilities[1]).tolist())[-1] for row in rows]
+    before, after = figures(app)[3]["data"]
+    assert max(before["x"]) == pytest.approx(2.718281828459045 ** wanted[0], abs=1e-5)
+    assert max(after["x"]) == pytest.approx(2.718281828459045 ** wanted[1], abs=1e-5)
+    assert "forbidden: query 2" in texts(app)
+
+
+def test_cells_that_do_not_fit_are_left_out_and_told() -> None:
+    app = run(text=SENTENCE, second=SECOND, off="cross-2-3.cross-99-1.nonsense", on="cross-1-1-77")
+    assert not app.exception
+    assert "3 cells of the link could not be used" in texts(app)
+    assert "1 turned cell" in "\n".join(expander.label for expander in app.expander)
+
+
+def test_a_row_keeps_a_key(translator: Translator) -> None:
+    keys = len(translator.prepare(SENTENCE).ids)
+    app = run(text=SENTENCE, second=SECOND, off=".".join(f"cross-1-{key + 1}" for key in range(keys)))
+    assert not app.exception
+    assert "One cell of the link could not be used" in texts(app)
+
+
+def test_the_future_is_explained_with_its_number(translator: Translator) -> None:
+    app = run(text=SENTENCE, second=SECOND, causal="false")
+    assert not app.exception
+    assert "every row sees the answer" in texts(app) and "does not change a search" in texts(app)
+    trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
+    source = tuple(token.id for token in trace.source_tokens)
+    target = [token.id for token in trace.predicted_tokens]
+    before, after = (
+        masked_pass(translator.checkpoint.model, Padded(source, len(source)), target, setting, "cross", 0)
+        for setting in (MaskSetting(), MaskSetting(causal=False))
+    )
+    told = [float(app.metric[0].value.replace("−", "-")), float(app.metric[0].delta.split()[0])]
+    assert told[0] == pytest.approx(after.log_probability(target), abs=0.006)
+    assert told[1] == pytest.approx(after.log_probability(target) - before.log_probability(target), abs=0.006)
+    assert ("**less** probable" if told[1] < 0 else "**more** probable") in texts(app)
+
+
+def test_buttons_change_a_mask_and_take_it_back() -> None:
+    app = run(text=SENTENCE, second=SECOND)
+    button = next(button for button in app.button if "pad" in button.label)
+    button.click().run()
+    assert not app.exception
+    assert app.toggle(key="padding").value is False and "Nothing is changed yet" not in texts(app)
+    next(button for button in app.button if button.label == "Reset").click().run()
+    assert app.toggle(key="padding").value is True and "Nothing is changed yet" in texts(app)
+    next(button for button in app.button if button.label.startswith("Forbid")).click().run()
+    assert app.query_params["off"] and "1 turned cell" in "\n".join(expander.label for expander in app.expander)
+
+
+def test_the_copy_checkpoint_works_too() -> None:
+    app = run(checkpoint="copy", letters="a b c d e", off="cross-2-3", causal="false")
+    assert not app.exception
+    assert len(figures(app)) == 4
+
+
+def test_without_a_second_sentence_nothing_is_padded() -> None:
+    app = run(text=SENTENCE, second="")
+    assert not app.exception
+    assert "Nothing is padded here" in texts(app) and len(figures(app)) == 3
+
+
+@pytest.mark.parametrize("name", HOSTILE_TEXTS)
+def test_odd_texts_get_an_answer(name: str) -> None:
+    app = run(text=HOSTILE_TEXTS[name][0], second=HOSTILE_TEXTS[name][0][:40], causal="false")
+    assert not app.exception

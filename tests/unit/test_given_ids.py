@@ -1,0 +1,120 @@
+"""Beginnings and targets that are given as ids: what is made of them, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+
+from model_core.config import BOS_ID, EOS_ID, DecodingConfig
+from model_core.forced_pass import ForcedPass
+from model_core.hypotheses import ranks
+from model_core.translator import InputError, Translator
+from tests.small_checkpoint import save_small
+from tests.small_models import NEVER_WRITTEN, next_log_probabilities, random_source, small_model
+
+TEXT = "How old are you?"
+STRATEGIES = [
+    DecodingConfig(),
+    DecodingConfig(strategy="beam", beam_width=3, n_best=3),
+    DecodingConfig(strategy="sample", temperature=1.3, top_k=11, top_p=0.9, seed=7),
+]
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    return Translator.load(save_small(tmp_path_factory.mktemp("given")), max_pieces=31)
+
+
+@pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda config: config.strategy)
+def test_a_translation_goes_on_from_its_forced_beginning(translator: Translator, decoding: DecodingConfig) -> None:
+    beginning = (17, 205, 33, 9, 101)
+    translation = translator.translate(TEXT, decoding, prefix=beginning)
+    assert translation.prefix == beginning
+    assert all(found.ids[:5] == beginning and len(found.ids) > 5 for found in translation.n_best)
+    replayed = translator.replay(translation)
+    for step, found in zip(replayed.decoding, translation.best.steps, strict=False):
+        assert step.chosen_id == found.chosen_id
+        assert step.log_probability == pytest.approx(found.log_probability, abs=1e-4)
+
+
+def test_what_is_forced_is_exactly_what_a_search_would_do_from_there(translator: Translator) -> None:
+    plain = translator.translate(TEXT)
+    assert len(plain.best.ids) > 3
+    for length in range(1, len(plain.best.ids)):
+        again = translator.translate(TEXT, prefix=plain.best.ids[:length])
+        assert again.best.ids == plain.best.ids, f"forcing its own first {length} pieces changed the translation"
+
+
+@pytest.mark.parametrize(
+    ("beginning", "message"),
+    [
+        ((17, EOS_ID), "holds </s>"),
+        ((17, BOS_ID), "has id 1 at piece 2"),
+        ((0,), "has id 0 at piece 1"),
+        ((17, 33, 3), "has id 3 at piece 3"),
+        ((311,), "has id 311 at piece 1.*from 4 to 310"),
+        ((-5,), "has id -5"),
+        ((17,) * 7, "has 7 pieces, and this translation may have no more than 7"),
+    ],
+)
+def test_an_impossible_beginning_is_refused_in_a_sentence(
+    translator: Translator, beginning: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        translator.translate(TEXT, DecodingConfig(max_length=7), prefix=beginning)
+
+
+def test_a_target_of_ids_is_recorded_as_it_is(translator: Translator) -> None:
+    ids = (17, 205, 33)
+    for given in (ids, (*ids, EOS_ID)):
+        trace = translator.trace(TEXT, target=given)
+        assert [token.id for token in trace.predicted_tokens] == [17, 205, 33, EOS_ID]
+        assert trace.strategy == "forced"
+    nothing = translator.trace(TEXT, target=())
+    assert [token.id for token in nothing.predicted_tokens] == [EOS_ID]
+
+
+def test_typed_text_and_its_ids_give_one_trace(translator: Translator) -> None:
+    text = "Quel âge as-tu ?"
+    typed, given = (translator.trace(TEXT, target=t) for t in (text, translator.tokenizer.encode(text)))
+    np.testing.assert_array_equal(typed.cross.weights, given.cross.weights)
+    assert translator.ranks(TEXT, text) == translator.ranks(TEXT, translator.tokenizer.encode(text))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ((17, EOS_ID, 33), "goes on after its </s>, at piece 2"),
+        ((17, 3), "has id 3 at piece 2"),
+        ((17,) * 32, "has 32 pieces; at most 31"),
+    ],
+)
+def test_an_impossible_target_is_refused_in_a_sentence(
+    translator: Translator, target: tuple[int, ...], message: str
+) -> None:
+    for ask in (translator.ranks, lambda text, ids: translator.trace(text, target=ids)):
+        with pytest.raises(InputError, match=message):
+            ask(TEXT, target)
+
+
+def test_ranks_are_places_among_what_may_be_written() -> None:
+    model, source, target = small_model(5), random_source(7, seed=2), [4, 9, 10, 4, 7]
+    found = ForcedPass(model, source, keep=False).ranks(target)
+    for step, id_ in enumerate(target):
+        row = next_log_probabilities(model, source, target[:step])
+        better = [i for i in range(len(row)) if i not in NEVER_WRITTEN and row[i] > row[id_]]
+        assert found[step] == 1 + len(better)
+
+
+def test_equal_probabilities_share_the_better_rank() -> None:
+    row = torch.tensor([[0.3, 0.3, 0.0, 0.3, 0.05, 0.02, 0.02, 0.01]]).log()
+    assert [ranks([id_], row)[0] for id_ in (4, 5, 6, 7)] == [1, 2, 2, 4]
+    assert ranks([2], row) == (5,), "padding, <s> and <unk> are no competitors"
+
+
+def test_a_beam_tells_the_steps_after_its_best_translation_too(translator: Translator) -> None:
+    translation = translator.translate(TEXT, DecodingConfig(strategy="beam", beam_width=5, n_best=5))
+    best = translation.best
+    assert len(best.beam) >= max(len(found.ids) for found in translation.n_best)
+    assert tuple(step.hypotheses for step in best.steps) == best.beam[: len(best.ids)]
+    assert {found.beam for found in translation.n_best} == {best.beam}
+    assert translator.translate(TEXT).best.beam == ()

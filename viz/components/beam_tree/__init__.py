@@ -1,0 +1,111 @@
+"""A beam search as a tree: steps from left to right, a node for each hypothesis that was weighed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from streamlit.components.v2 import component
+
+from model_core.trace import Hypothesis
+from viz.theme import DARK, LIGHT, Palette, cut, visible
+
+__all__ = ["Place", "beam_tree", "ids_of", "pack_tree", "places_of"]
+
+Beam = Sequence[Sequence[Hypothesis]]
+Place = tuple[int, int]
+"""A step (from 0) and a hypothesis's index in it."""
+
+_HERE = Path(__file__).parent
+_COMPONENT = component(
+    "regard_beam_tree",
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../save.js", "nodes.js", "beam_tree.js")),
+    css=(_HERE / "beam_tree.css").read_text(encoding="utf-8"),
+)
+_LABEL = 9
+
+
+def ids_of(beam: Beam, place: Place) -> tuple[int, ...]:
+    """The ids of a hypothesis, from its first step on."""
+    step, index = place
+    ids: list[int] = []
+    while step >= 0:
+        hypothesis = beam[step][index]
+        ids.append(hypothesis.id)
+        step, index = step - 1, hypothesis.parent
+    return tuple(reversed(ids))
+
+
+def pack_tree(
+    beam: Beam,
+    *,
+    piece: Callable[[int], str],
+    decode: Callable[[Sequence[int]], str],
+    best: Sequence[int],
+    forced: int = 0,
+) -> bytes:
+    """The tree for the page, to be made once a search. `piece` spells an id, `decode` a whole hypothesis; `best` has
+    the ids of the translation that was found best, and `forced` counts the steps that the search was given."""
+    chosen = places_of(beam, best)
+    steps = [
+        [
+            {
+                "label": cut(visible(piece(hypothesis.id)), _LABEL),
+                "text": visible(decode(ids_of(beam, (step, index)))),
+                "parent": hypothesis.parent,
+                "logProbability": round(hypothesis.log_probability, 4),
+                "score": round(hypothesis.score, 4),
+                "kind": "finished"
+                if hypothesis.finished and hypothesis.kept
+                else "live"
+                if hypothesis.kept
+                else "pruned",
+                "best": (step, index) in chosen,
+            }
+            for index, hypothesis in enumerate(hypotheses)
+        ]
+        for step, hypotheses in enumerate(beam)
+    ]
+    return json.dumps({"steps": steps, "forced": forced}, separators=(",", ":")).encode()
+
+
+def places_of(beam: Beam, ids: Sequence[int]) -> frozenset[Place]:
+    """The places along `ids`, as far as the beam has them."""
+    found: list[Place] = []
+    for step, id_ in enumerate(ids[: len(beam)]):
+        parent = found[-1][1] if found else -1
+        index = next((i for i, h in enumerate(beam[step]) if h.id == id_ and h.parent == parent), None)
+        if index is None:
+            break
+        found.append((step, index))
+    return frozenset(found)
+
+
+def beam_tree(packed: bytes, *, traced: Iterable[Place], name: str, key: str) -> Place | None:
+    """Draws the tree of `packed` (from `pack_tree`) and returns the hypothesis that a person has just chosen, if any.
+
+    `traced` are the places of the hypothesis that the page shows now; `name` is that of saved pictures.
+
+    For tests: nodes have `data-testid="hypothesis"`, `data-step`, `data-index`, `data-kind` ("live", "finished",
+    "pruned") and `data-score`; the line below that describes one is `data-testid="hypothesis-told"`.
+    """
+    told = {"name": name, "traced": [list(place) for place in sorted(traced)], "colours": _COLOURS}
+    data = json.dumps(told).encode() + b"\n" + packed
+    result: Any = _COMPONENT(key=key, data=data, on_take_change=lambda: None)
+    value = getattr(result, "take", None)
+    if not isinstance(value, Mapping):
+        return None
+    step, index = value.get("step"), value.get("index")
+    sizes = [len(row) for row in json.loads(packed)["steps"]]
+    if not isinstance(step, int) or not isinstance(index, int) or not 0 <= step < len(sizes):
+        return None
+    return (step, index) if 0 <= index < sizes[step] else None
+
+
+def _colours(palette: Palette) -> dict[str, str]:
+    return {"accent": palette.accent, "muted": palette.muted, "hatch": palette.hatch, "end": palette.series[2]}
+
+
+_COLOURS = {"light": _colours(LIGHT), "dark": _colours(DARK)}

@@ -1,0 +1,164 @@
+// The tree of a beam search. A token is data: it goes into the page by textContent and attributes only.
+
+const trees = new WeakMap(); // by the element that Streamlit gives
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  if (!trees.has(parentElement)) trees.set(parentElement, new Tree(parentElement));
+  const tree = trees.get(parentElement);
+  tree.receive(data, setTriggerValue);
+  return () => {
+    tree.root.remove();
+    trees.delete(parentElement);
+  };
+}
+
+function make(tag, className, attributes = {}, text = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+class Tree {
+  constructor(host) {
+    this.withPruned = true;
+    this.root = make("div", "beam-tree");
+    this.frame = make("div", "scroll", { role: "group", "aria-label": "Beam search as a tree; arrow keys move in it" });
+    this.svg = draw("svg");
+    this.told = make("p", "told", { "aria-live": "polite" });
+    this.told.dataset.testid = "hypothesis-told";
+    this.frame.append(this.svg);
+    this.root.append(this.makeHead(), this.frame, this.told);
+    this.svg.addEventListener("pointerover", (event) => this.describe(this.nodeAt(event.target)));
+    this.svg.addEventListener("pointerleave", () => this.describe(this.at));
+    this.svg.addEventListener("focusin", (event) => this.reach(this.nodeAt(event.target)));
+    this.svg.addEventListener("click", (event) => this.take(this.nodeAt(event.target)));
+    this.svg.addEventListener("keydown", (event) => this.onKey(event));
+    host.append(this.root);
+  }
+
+  makeHead() {
+    const head = make("div", "head");
+    const key = [["live", "lives on"], ["finished", "finished"], ["pruned", "pruned"]].map(([kind, text]) => {
+      const entry = make("span", "entry");
+      entry.append(make("span", `sample ${kind}`), text);
+      return entry;
+    });
+    const best = make("span", "entry");
+    best.append(make("span", "line best"), "★ best translation");
+    const label = make("label", "entry");
+    const box = make("input", "", { type: "checkbox" });
+    box.checked = true;
+    box.addEventListener("change", () => ((this.withPruned = box.checked), this.show()));
+    label.append(box, "show pruned");
+    head.append(...key, best, label, ...this.makeSave());
+    return head;
+  }
+
+  makeSave() {
+    return [["SVG", saveSvg], ["PNG", savePng]].map(([format, save]) => {
+      const button = make("button", "", { type: "button", "aria-label": `Save the tree as ${format}` }, format);
+      button.addEventListener("click", () => save(this.svg, this.name));
+      return button;
+    });
+  }
+
+  receive(data, setTriggerValue) {
+    const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
+    const text = new TextDecoder().decode(bytes);
+    this.setTriggerValue = setTriggerValue;
+    const dark = isDark(this.root);
+    if (text === this.text && dark === this.dark) return; // nothing new: the focus stays where it is
+    const end = text.indexOf("\n");
+    const { name, traced, colours } = JSON.parse(text.slice(0, end));
+    const content = text.slice(end + 1);
+    if (content !== this.content) {
+      this.frame.scrollLeft = 0;
+      this.at = undefined;
+    }
+    Object.assign(this, { text, dark, content, name, ...JSON.parse(content), traced: new Set(traced.map(String)) });
+    for (const [part, colour] of Object.entries(dark ? colours.dark : colours.light)) this.root.style.setProperty(`--${part}`, colour);
+    this.show();
+  }
+
+  show() {
+    this.rows = layOut(this.steps, this.withPruned);
+    const drawn = this.rows.flat().filter((node) => node.drawn);
+    const width = 34 + this.rows.length * COLUMN;
+    const height = Math.max(...drawn.map((node) => node.y)) + NODE.height + 6;
+    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(name, value);
+    const isTraced = (node) => this.traced.has(`${node.step},${node.index}`);
+    const edges = drawn.map((node) => edgeOf(this.rows[node.step - 1]?.[node.parent], node, isTraced(node)));
+    const titles = this.rows.map((_, step) => draw("text", { class: "number", x: 34 + step * COLUMN + NODE.width / 2, y: 12, "text-anchor": "middle" }, step < this.forced ? `${step + 1} forced` : `${step + 1}`));
+    const root = draw("text", { class: "number", x: 0, y: HEAD + NODE.height / 2 + 4 }, "<s>");
+    this.nodes = new Map(drawn.map((node) => [`${node.step},${node.index}`, nodeOf(node, isTraced(node))]));
+    this.svg.replaceChildren(...titles, root, ...edges.sort((a, b) => a.classList.contains("best") - b.classList.contains("best")), ...this.nodes.values());
+    const last = [...drawn].reverse().find(isTraced) ?? [...drawn].reverse().find((node) => node.best) ?? drawn[0];
+    this.reach(this.at?.drawn && this.rows[this.at.step]?.[this.at.index]?.drawn ? this.rows[this.at.step][this.at.index] : last);
+  }
+
+  nodeAt(target) {
+    const group = target.closest(".node");
+    return group ? this.rows[group.dataset.step][group.dataset.index] : undefined;
+  }
+
+  elementOf(node) {
+    return this.nodes.get(`${node.step},${node.index}`);
+  }
+
+  // One node can be reached by Tab: the one where the focus was last.
+  reach(node) {
+    if (!node) return;
+    this.nodes.forEach((element) => element.setAttribute("tabindex", -1));
+    this.elementOf(node).setAttribute("tabindex", 0);
+    this.at = node;
+    this.describe(node);
+  }
+
+  describe(node) {
+    if (!node) return;
+    const text = make("bdi", "", {}, node.text || "(nothing)");
+    const rest = inWords(node).slice((node.text || "(nothing)").length);
+    this.told.replaceChildren(text, rest + ".");
+  }
+
+  take(node) {
+    if (node) this.setTriggerValue("take", { step: node.step, index: node.index });
+  }
+
+  onKey(event) {
+    const node = this.nodeAt(event.target);
+    if (!node) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.take(node);
+      return;
+    }
+    const next = this.nextOf(node, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    if (next) this.elementOf(next).focus();
+  }
+
+  /** Left: its parent. Right: its first child. Up and down: its neighbours at the step. Else undefined. */
+  nextOf(node, key) {
+    const row = this.rows[node.step].filter((other) => other.drawn);
+    const at = row.indexOf(node);
+    const following = this.rows[node.step + 1] ?? [];
+    return {
+      ArrowLeft: this.rows[node.step - 1]?.[node.parent] ?? null,
+      ArrowRight: following.find((child) => child.drawn && child.parent === node.index) ?? null,
+      ArrowUp: row[at - 1] ?? null,
+      ArrowDown: row[at + 1] ?? null,
+    }[key];
+  }
+}
+
+function isDark(host) {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  canvas.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim() || "white";
+  canvas.fillRect(0, 0, 1, 1); // whatever the notation, a pixel is three numbers
+  const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
+}

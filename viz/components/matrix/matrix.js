@@ -1,0 +1,200 @@
+// A matrix that one can point at and choose a cell of. Python sends values as bytes (pack.py says how) and is told what
+// is picked. A label is data: it goes into the page by textContent, attributes and the canvas only.
+
+const views = new WeakMap(); // by the element that Streamlit gives
+const lastPicks = new Map(); // by the caller's key: which cell was chosen in a matrix that the page mounts anew
+
+export default function ({ data, parentElement, setStateValue }) {
+  if (!views.has(parentElement)) views.set(parentElement, new Matrix(parentElement));
+  const view = views.get(parentElement);
+  view.receive(data, setStateValue);
+  return () => {
+    view.remove();
+    views.delete(parentElement);
+  };
+}
+
+class Matrix {
+  constructor(host) {
+    this.canvas = make("canvas", "");
+    this.frames = { pointed: make("div", "frame pointed"), chosen: make("div", "frame chosen") };
+    this.frames.cursor = make("div", "frame cursor");
+    this.bands = { row: make("div", "frame band"), column: make("div", "frame band") };
+    this.stage = make("div", "stage", { role: "application", tabindex: 0, "aria-roledescription": "matrix" });
+    this.stage.append(this.canvas, ...Object.values(this.bands), ...Object.values(this.frames));
+    this.caption = make("p", "caption", { role: "status" });
+    this.save = make("button", "save", { type: "button" }, "PNG");
+    this.root = make("div", "matrix", { "data-testid": "matrix" });
+    this.root.append(this.stage, make("div", "below"));
+    this.root.lastChild.append(this.caption, this.save);
+    this.pick = this.cursor = this.pointed = null;
+    this.listen();
+    this.sizes = new ResizeObserver(() => this.draw());
+    host.append(this.root);
+    this.sizes.observe(this.root);
+  }
+
+  listen() {
+    this.canvas.addEventListener("pointermove", (event) => this.point(this.cellAt(event)));
+    this.canvas.addEventListener("pointerleave", () => this.point(null));
+    this.canvas.addEventListener("click", (event) => {
+      const cell = this.cellAt(event);
+      if (cell) this.choose(cell);
+    });
+    this.stage.addEventListener("keydown", (event) => this.onKey(event));
+    for (const change of ["focus", "blur"]) this.stage.addEventListener(change, () => this.show());
+    this.save.addEventListener("click", () => this.download());
+  }
+
+  remove() {
+    this.sizes.disconnect();
+    this.root.remove();
+  }
+
+  // Called when the page first shows the component, after each of its runs, and when its colours change.
+  receive(data, setStateValue) {
+    const [spec, bytes] = splitLine(data);
+    const count = spec.shape[0] * spec.shape[1];
+    this.setStateValue = setStateValue;
+    this.spec = spec;
+    this.values = new Float32Array(bytes.buffer, bytes.byteOffset, count);
+    const masked = bytes.length > 4 * count ? bytes.subarray(4 * count) : new Uint8Array(count);
+    this.masked = masked;
+    const background = getComputedStyle(this.root).getPropertyValue("--st-background-color").trim() || "#ffffff";
+    const colors = isLight(pixelOf(background)) ? spec.colors.light : spec.colors.dark;
+    this.drawing = new Drawing(this.canvas, spec, this.values, masked, colors);
+    this.follow(spec);
+    this.stage.setAttribute("aria-label", `${spec.alt} Arrow keys move, Enter chooses a cell.`);
+    this.save.setAttribute("aria-label", `Save ${spec.name} as PNG`);
+    [this.root.dataset.low, this.root.dataset.high] = spec.limits;
+    this.root.dataset.name = spec.name;
+    this.pointed = null;
+    this.draw();
+  }
+
+  // Python overrules the choice by a new token; a token that was obeyed before is no news.
+  follow({ key, token, selected }) {
+    if (this.token !== token) {
+      const last = this.token === undefined && lastPicks.get(key);
+      this.token = token;
+      this.pick = last?.token === token ? last.pick : selected;
+      lastPicks.set(key, { token, pick: this.pick });
+    }
+    if (!this.has(this.pick)) this.pick = null;
+    if (!this.has(this.cursor)) this.cursor = this.pick;
+  }
+
+  has(cell) {
+    return Boolean(cell) && cell.every((n, axis) => n >= 0 && n < this.spec.shape[axis]);
+  }
+
+  choose(cell) {
+    this.pick = this.cursor = cell;
+    lastPicks.set(this.spec.key, { token: this.token, pick: cell });
+    this.show();
+    const [row, column] = cell;
+    this.setStateValue("cell", { row, column, token: this.token, number: Date.now() });
+  }
+
+  point(cell) {
+    if (`${cell}` === `${this.pointed}`) return;
+    this.pointed = cell;
+    this.show();
+  }
+
+  draw() {
+    const width = Math.floor(this.root.clientWidth);
+    if (!width || !this.drawing) return;
+    this.drawing.draw(width, this.root);
+    this.show();
+  }
+
+  cellAt({ offsetX, offsetY }) {
+    const at = this.drawing?.at;
+    if (!at) return null;
+    const cell = [Math.floor((offsetY - at.top) / at.cellHeight), Math.floor((offsetX - at.left) / at.cellWidth)];
+    return this.has(cell) ? cell : null;
+  }
+
+  show() {
+    const at = this.drawing?.at;
+    if (!at) return;
+    const focused = this.stage.matches(":focus-visible");
+    const cells = { pointed: this.pointed, chosen: this.pick, cursor: this.cursor ?? [0, 0] };
+    for (const [name, cell] of Object.entries(cells)) this.place(this.frames[name], cell, at);
+    const [rows, columns] = this.spec.shape;
+    this.place(this.bands.row, this.spec.row === null ? null : [this.spec.row, 0], at, [1, columns]);
+    const [first, end] = [this.spec.column].flat();
+    this.place(this.bands.column, first === null ? null : [0, first], at, [rows, (end ?? first + 1) - first]);
+    const [row, column] = this.pick ?? ["", ""];
+    Object.assign(this.root.dataset, { row, column });
+    this.describe(this.pointed ?? (focused ? cells.cursor : this.pick));
+  }
+
+  // A frame stays large enough to be seen where a cell is a pixel wide.
+  place(frame, cell, at, span = [1, 1]) {
+    frame.hidden = !cell;
+    if (!cell) return;
+    const [height, width] = [Math.max(span[0] * at.cellHeight, 3), Math.max(span[1] * at.cellWidth, 3)];
+    const x = at.left + (cell[1] + span[1] / 2) * at.cellWidth - width / 2;
+    const y = at.top + (cell[0] + span[0] / 2) * at.cellHeight - height / 2;
+    Object.assign(frame.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
+  }
+
+  describe(cell) {
+    if (!cell) {
+      const [rows, columns] = this.spec.shape;
+      return this.caption.replaceChildren(`${rows} × ${columns}`);
+    }
+    const [row, column] = cell;
+    const i = row * this.spec.shape[1] + column;
+    const value = full(this.values[i]) + (this.masked[i] ? " (masked)" : "");
+    const parts = [...this.named("row", row), ", ", ...this.named("column", column), ": ", make("strong", "", {}, value)];
+    this.caption.replaceChildren(...parts);
+  }
+
+  named(what, index) {
+    const label = this.spec[`${what}s`]?.[index];
+    const number = `${what} ${index + 1}`;
+    return label && label !== `${index + 1}` ? [`${number} `, make("bdi", "", {}, label)] : [number];
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const [row, column] = this.cursor ?? [0, 0];
+    const [lastRow, lastColumn] = this.spec.shape.map((size) => size - 1);
+    const places = {
+      ArrowLeft: [row, Math.max(0, column - 1)],
+      ArrowRight: [row, Math.min(lastColumn, column + 1)],
+      ArrowUp: [Math.max(0, row - 1), column],
+      ArrowDown: [Math.min(lastRow, row + 1), column],
+      Home: [row, 0],
+      End: [row, lastColumn],
+    };
+    if (event.key === "Enter" || event.key === " ") this.choose([row, column]);
+    else if (places[event.key]) this.cursor = places[event.key];
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // the page around may listen to arrow keys too
+    this.pointed = null;
+    this.show();
+  }
+
+  // The picture on the page's background: a transparent one is unreadable in a dark viewer.
+  download() {
+    const copy = make("canvas", "", { width: this.canvas.width, height: this.canvas.height });
+    const context = copy.getContext("2d");
+    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--st-background-color").trim() || "#ffffff";
+    context.fillRect(0, 0, copy.width, copy.height);
+    context.drawImage(this.canvas, 0, 0);
+    copy.toBlob((blob) => saveBlob(blob, `${this.spec.file}.png`));
+  }
+}
+
+function make(tag, className, attributes = {}, text = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.textContent = text;
+  return element;
+}

@@ -1,0 +1,87 @@
+"""The whole model as a diagram: two stacks of layers with shapes and parameter counts, and attentions to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from model_core.trace import SITES, Site
+
+_HERE = Path(__file__).parent
+_COMPONENT = component(
+    "regard_model_diagram",
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../save.js", "diagram.js")),
+    css=(_HERE / "diagram.css").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the model: its name, how many parameters it has (0 is not written) and what stands beside that number.
+    `site` is that of an attention, else None."""
+
+    label: str
+    count: int
+    site: Site | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Encoder or decoder from its input to its output: blocks before the layers, layers (each a list of blocks from the
+    first sublayer to the last), blocks after them. `shape` is that of the states between all of them, "6 × 256"."""
+
+    title: str
+    shape: str
+    before: tuple[Block, ...]
+    layers: tuple[tuple[Block, ...], ...]
+    after: tuple[Block, ...]
+
+
+def model_diagram(
+    encoder: Stack,
+    decoder: Stack,
+    *,
+    heads: int,
+    selected: tuple[Site, int, int | None],
+    key: str,
+    name: str,
+    on_pick: Callable[[Site, int], None],
+) -> None:
+    """Draws the two stacks, input at the bottom, with the memory's way from the encoder to every cross-attention.
+
+    `selected` is a site, a layer and a head (from 0; None is no single head), which are marked. A click on an attention
+    block, or Enter while it has the focus, calls `on_pick(site, layer)` before the rerun. `name` names the saved files.
+
+    For tests: attention blocks have `data-testid="block"`, `data-site`, `data-layer` (from 0) and `aria-pressed`.
+    """
+    site, layer, head = selected
+    data = {
+        "stacks": [asdict(encoder), asdict(decoder)],
+        "heads": heads,
+        "site": site,
+        "layer": layer,
+        "head": head,
+        "name": name,
+    }
+
+    def tell() -> None:
+        picked = read_pick(st.session_state.get(key), len(decoder.layers))
+        if picked is not None:
+            on_pick(*picked)
+
+    _COMPONENT(key=key, data=data, on_block_change=tell)
+
+
+def read_pick(state: Any, layers: int) -> tuple[Site, int] | None:
+    """From the component's state; None where it holds no block that the component would offer."""
+    value = state.get("block") if isinstance(state, Mapping) else None
+    if not isinstance(value, Mapping):
+        return None
+    site, layer = value.get("site"), value.get("layer")
+    return (site, layer) if site in SITES and isinstance(layer, int) and 0 <= layer < layers else None

@@ -1,0 +1,115 @@
+// The next-token distribution of one step as an SVG of horizontal bars. Stands between save.js and stepper.js.
+
+const SVG_NAMES = "http://www.w3.org/2000/svg";
+const ROW = 26;
+const LABEL = 118; // width of the pieces' column
+const NUMBERS = 112; // of the numbers' column
+
+function make(tag, className, attributes = {}, text = "") {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+function splitLine(bytes) {
+  const end = bytes.indexOf(10);
+  return [JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), bytes.subarray(end + 1)];
+}
+
+function isDark(host) {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  canvas.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim() || "white";
+  canvas.fillRect(0, 0, 1, 1); // whatever the notation, a pixel is three numbers
+  const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
+}
+
+function draw(tag, attributes = {}, text = "") {
+  const node = document.createElementNS(SVG_NAMES, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text) node.textContent = text;
+  return node;
+}
+
+const minus = (number, digits) => number.toFixed(digits).replace("-", "−");
+
+/** A probability with as many digits as it takes to see that it is none of 0 and 1. */
+function shown(probability) {
+  if (probability >= 0.9995) return "> 0.999";
+  return probability >= 0.0005 || probability === 0 ? probability.toFixed(3) : "< 0.001";
+}
+
+/** What the pieces that are not drawn have together: rounding must not make it negative. */
+function restOf(step, vocabulary) {
+  const drawn = step.pieces.reduce((sum, [, , , value]) => sum + Math.exp(value), 0);
+  return { count: vocabulary - step.pieces.length, share: Math.min(1, Math.max(0, 1 - drawn)) };
+}
+
+/** Fills `svg` with the step's bars; `force(id)` is called for a piece that a person takes instead, null: none may be. */
+function drawBars(svg, step, { vocabulary, width, forced, force }) {
+  const rest = restOf(step, vocabulary);
+  const height = ROW * (step.pieces.length + 1) + 4;
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", height);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const chosen = step.pieces.find(([id]) => id === step.chosen);
+  svg.setAttribute("aria-label", `Next piece: ${chosen[2]}, with probability ${shown(Math.exp(chosen[3]))}`);
+  const room = Math.max(20, width - LABEL - NUMBERS);
+  const rows = step.pieces.map((piece, row) => barOf(piece, row, piece[0] === step.chosen, room, forced, force));
+  svg.replaceChildren(hatching(), ...rows, restRow(rest, step.pieces.length, room));
+}
+
+function hatching() {
+  const pattern = draw("pattern", { id: "rest", width: 5, height: 5, patternUnits: "userSpaceOnUse" });
+  pattern.append(draw("path", { d: "M0 5L5 0", class: "hatch" }));
+  const definitions = draw("defs");
+  definitions.append(pattern);
+  return definitions;
+}
+
+function barOf([id, label, piece, value], row, chosen, room, forced, force) {
+  const probability = Math.exp(value);
+  const may = !chosen && force;
+  const group = draw("g", { class: chosen ? "bar chosen" : may ? "bar may" : "bar", transform: `translate(0 ${ROW * row + 2})` });
+  Object.assign(group.dataset, { testid: "bar", id, probability: probability.toPrecision(6) });
+  const told = `${piece}: probability ${shown(probability)}, log-probability ${minus(value, 2)}`;
+  const mark = chosen ? (forced ? "forced by you" : "chosen") : may ? "click to force it and go on from there" : "";
+  group.append(draw("title", {}, mark ? `${told}; ${mark}` : told));
+  group.append(draw("rect", { class: "hit", x: 0, y: 0, width: LABEL + room + NUMBERS, height: ROW }));
+  group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${chosen ? (forced ? "⚑ " : "✓ ") : ""}${label}`));
+  group.append(draw("rect", { class: "fill", x: LABEL, y: 5, width: Math.max(1, room * probability), height: ROW - 10 }));
+  writeNumbers(group, LABEL + room, shown(probability), minus(value, 2));
+  if (may) makePressable(group, `Force ${told}`, () => force(id));
+  return group;
+}
+
+function restRow({ count, share }, row, room) {
+  const group = draw("g", { class: "bar rest", transform: `translate(0 ${ROW * row + 2})` });
+  Object.assign(group.dataset, { testid: "rest", probability: share.toPrecision(6) });
+  group.append(draw("title", {}, `All ${count.toLocaleString("en")} other pieces share ${shown(share)}`));
+  group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${count.toLocaleString("en")} others`));
+  group.append(draw("rect", { class: "fill", x: LABEL, y: 5, width: Math.max(1, room * share), height: ROW - 10, fill: "url(#rest)" }));
+  writeNumbers(group, LABEL + room, shown(share), share > 0 ? minus(Math.log(share), 2) : "−∞");
+  return group;
+}
+
+function writeNumbers(group, left, probability, logarithm) {
+  group.append(draw("text", { class: "number", x: left + 58, y: 17, "text-anchor": "end" }, probability));
+  group.append(draw("text", { class: "number faint", x: left + NUMBERS - 4, y: 17, "text-anchor": "end" }, logarithm));
+}
+
+/** Click, Enter and the space bar do it; Tab and the arrows up and down reach it. */
+function makePressable(node, label, act) {
+  node.setAttribute("role", "button");
+  node.setAttribute("tabindex", 0);
+  node.setAttribute("aria-label", label);
+  node.addEventListener("click", act);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  });
+}

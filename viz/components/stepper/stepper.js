@@ -1,0 +1,263 @@
+// The steps of a translation. Python sends all of them once; moving happens here, and Python is told where it settles.
+// A token is data: it goes into the page by textContent and attributes only.
+
+const SETTLE_MS = 300;
+const PLAY_MS = 1000;
+
+const steppers = new WeakMap(); // by the element that Streamlit gives
+const lastSteps = new Map(); // by the caller's key: where a stepper stood that the page has since mounted anew
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  if (!steppers.has(parentElement)) steppers.set(parentElement, new Stepper(parentElement));
+  const stepper = steppers.get(parentElement);
+  stepper.receive(data, setStateValue, setTriggerValue);
+  return () => {
+    stepper.remove();
+    steppers.delete(parentElement);
+  };
+}
+
+class Stepper {
+  constructor(host) {
+    this.root = make("div", "stepper", { role: "group", "aria-label": "Translation step by step" });
+    this.root.append(this.makeTransport(), this.makeWords(), this.makePanels());
+    this.root.addEventListener("keydown", (event) => this.onKey(event));
+    this.sizes = new ResizeObserver(() => this.root.clientWidth !== this.width && this.show());
+    host.append(this.root);
+    this.sizes.observe(this.root);
+  }
+
+  makeTransport() {
+    const bar = make("div", "transport");
+    const moves = [
+      ["|◀", "First step", () => this.go(0)],
+      ["◀", "Step back", () => this.go(this.step - 1)],
+      ["▶", "Play", () => this.toggle()],
+      ["▶", "Step on", () => this.go(this.step + 1)],
+      ["▶|", "Last step", () => this.go(this.count - 1)],
+    ];
+    this.buttons = moves.map(([sign, label, act], index) => {
+      const button = make("button", index === 2 ? "play" : "", { type: "button", "aria-label": label, title: label }, sign);
+      button.addEventListener("click", act);
+      return button;
+    });
+    this.slider = make("input", "", { type: "range", min: 1, "aria-label": "Step" });
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value) - 1));
+    this.place = make("span", "place", { "aria-live": "polite" });
+    bar.append(...this.buttons, this.slider, this.place);
+    return bar;
+  }
+
+  makeWords() {
+    this.words = make("div", "words", { role: "list", "aria-label": "Pieces of the translation" });
+    this.words.dataset.testid = "words";
+    return this.words;
+  }
+
+  makePanels() {
+    const panels = make("div", "panels");
+    this.bars = draw("svg", { class: "bars", role: "group" });
+    this.hint = make("p", "note");
+    this.seen = make("div", "looked-at", { role: "list" });
+    this.seenTitle = make("h4", "", {}, "Looks at");
+    this.seenNote = make("p", "note");
+    this.cache = draw("svg", { class: "cache", role: "img" });
+    this.cacheNote = make("p", "note");
+    this.cacheNote.dataset.testid = "cache";
+    const left = make("section", "");
+    left.append(make("h4", "", {}, "Next piece"), this.bars, this.hint, this.saveButtons(() => this.bars, "next-piece"));
+    const right = make("section", "");
+    right.append(this.seenTitle, this.seen, this.seenNote, make("h4", "", {}, "Key/value cache"), this.cache, this.cacheNote, this.saveButtons(() => this.cache, "cache"));
+    panels.append(left, right);
+    return panels;
+  }
+
+  saveButtons(picture, what) {
+    const row = make("div", "save");
+    for (const [format, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
+      const button = make("button", "", { type: "button", "aria-label": `Save ${what} as ${format}` }, format);
+      button.addEventListener("click", () => save(picture(), `${this.told.name}-${what}-step${this.step + 1}`));
+      row.append(button);
+    }
+    return row;
+  }
+
+  remove() {
+    clearTimeout(this.pending);
+    clearInterval(this.playing);
+    this.sizes.disconnect();
+    this.root.remove();
+  }
+
+  // Called when the page first shows the component, after each of its runs, and when its colours change.
+  receive(data, setStateValue, setTriggerValue) {
+    const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
+    const [told, rest] = splitLine(bytes);
+    const [content, cells] = splitLine(rest);
+    Object.assign(this, { told, setStateValue, setTriggerValue, content, count: content.steps.length });
+    this.weights = new Float32Array(cells.slice().buffer);
+    this.colours = isDark(this.root) ? told.colours.dark : told.colours.light;
+    this.slider.max = this.count;
+    const before = `${this.drawn} ${this.step}`;
+    this.follow();
+    const drawn = `${content.digest} ${this.colours.accent}`;
+    if (`${drawn} ${this.step}` === before) return; // a run that changed nothing here leaves the focus where it is
+    for (const name of ["bar", "accent", "muted", "hatch"]) this.root.style.setProperty(`--${name}`, this.colours[name]);
+    this.drawn = drawn;
+    this.buildWords();
+    this.show();
+  }
+
+  // Python overrules by a new token; a token that was obeyed before is no news.
+  follow() {
+    const { key, token, step } = this.told;
+    if (this.token !== token) {
+      const last = this.token === undefined && lastSteps.get(key);
+      this.token = token;
+      this.step = last?.token === token ? last.step : step;
+      clearTimeout(this.pending);
+      this.pause();
+    }
+    this.step = Math.min(Math.max(this.step, 0), this.count - 1);
+    lastSteps.set(key, { token, step: this.step });
+  }
+
+  go(step, tell = true) {
+    const wanted = Math.min(Math.max(step, 0), this.count - 1);
+    if (tell) this.pause();
+    if (wanted === this.step) return;
+    this.step = wanted;
+    lastSteps.set(this.told.key, { token: this.token, step: wanted });
+    this.show();
+    if (tell) this.tellSoon();
+  }
+
+  tellSoon() {
+    clearTimeout(this.pending);
+    this.pending = setTimeout(() => this.setStateValue("at", { step: this.step, token: this.token }), SETTLE_MS);
+  }
+
+  toggle() {
+    if (this.playing) {
+      this.pause();
+      this.tellSoon();
+      return;
+    }
+    if (this.step === this.count - 1) this.go(0, false);
+    this.playing = setInterval(() => this.playOn(), PLAY_MS);
+    this.showPlay();
+  }
+
+  playOn() {
+    this.go(this.step + 1, false);
+    if (this.step < this.count - 1) return;
+    this.pause();
+    this.tellSoon();
+  }
+
+  pause() {
+    clearInterval(this.playing);
+    this.playing = undefined;
+    this.showPlay();
+  }
+
+  showPlay() {
+    const [sign, label] = this.playing ? ["❚❚", "Pause"] : ["▶", "Play"];
+    this.buttons[2].textContent = this.playing ? sign : "▶ Play";
+    this.buttons[2].setAttribute("aria-label", label);
+    this.buttons[2].title = label;
+  }
+
+  onKey(event) {
+    const moves = { ArrowLeft: this.step - 1, ArrowRight: this.step + 1, Home: 0, End: this.count - 1 };
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key in moves) {
+      event.preventDefault();
+      this.go(moves[event.key]);
+    } else if (event.key === " " && event.target === this.slider) {
+      event.preventDefault();
+      this.toggle();
+    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") this.moveInBars(event);
+  }
+
+  moveInBars(event) {
+    const bars = [...this.bars.querySelectorAll("[tabindex]")];
+    const at = bars.indexOf(event.target);
+    if (at < 0) return;
+    event.preventDefault();
+    bars[Math.min(Math.max(at + (event.key === "ArrowUp" ? -1 : 1), 0), bars.length - 1)].focus();
+  }
+
+  buildWords() {
+    const chips = this.content.predicted.map((token, index) => {
+      const chip = make("button", token.joined ? "joined" : "", { type: "button", tabindex: -1 });
+      chip.append(make("bdi", token.special ? "special" : "", {}, token.text));
+      if (this.content.tinted) this.tint(chip, index);
+      if (this.content.forced.includes(index)) chip.append(make("small", "", {}, "⚑ forced"));
+      chip.addEventListener("click", () => this.go(index));
+      return chip;
+    });
+    const begin = make("span", "written", { role: "listitem" });
+    begin.append(make("bdi", "special", {}, "<s>"));
+    this.words.replaceChildren(begin, ...chips);
+    this.chips = chips;
+  }
+
+  /** The chip of a piece that a person wrote: its colour is its probability, which stands in it, too. */
+  tint(chip, index) {
+    const { chosen, pieces } = this.content.steps[index];
+    const probability = Math.exp(pieces.find(([id]) => id === chosen)[3]);
+    const colour = colourAt(this.colours.scale, Math.sqrt(probability));
+    chip.style.background = `rgb(${colour.join(" ")})`;
+    chip.style.color = inkOn(colour);
+    chip.style.opacity = 1;
+    chip.dataset.probability = probability.toPrecision(6);
+    chip.append(make("small", "", {}, shown(probability)));
+  }
+
+  show() {
+    if (!this.content || this.step === undefined) return;
+    this.width = this.root.clientWidth;
+    const { content, step } = this;
+    const token = content.predicted[step];
+    this.slider.value = step + 1;
+    this.slider.setAttribute("aria-valuetext", `Step ${step + 1} of ${this.count}: ${token.text}`);
+    this.place.textContent = `Step ${step + 1} of ${this.count}`;
+    this.buttons[0].disabled = this.buttons[1].disabled = step === 0;
+    this.buttons[3].disabled = this.buttons[4].disabled = step === this.count - 1;
+    this.chips.forEach((chip, index) => {
+      chip.dataset.when = index < step ? "written" : index === step ? "now" : "later";
+      if (index === step) chip.setAttribute("aria-current", "step");
+      else chip.removeAttribute("aria-current");
+    });
+    this.showNext(content.steps[step]);
+    this.showSource();
+  }
+
+  showNext(step) {
+    const width = Math.max(240, Math.floor(this.bars.parentElement.clientWidth));
+    const force = this.content.mayForce ? (id) => this.setTriggerValue("force", { step: this.step, id }) : null;
+    const focused = [...this.bars.querySelectorAll("[tabindex]")].indexOf(this.bars.getRootNode().activeElement);
+    drawBars(this.bars, step, { vocabulary: this.content.vocabulary, width, forced: this.content.forced.includes(this.step), force });
+    const pressable = this.bars.querySelectorAll("[tabindex]");
+    if (focused >= 0) (pressable[Math.min(focused, pressable.length - 1)] ?? this.slider).focus();
+    const mark = this.content.mayForce ? " Click one, or press Enter on it, to force it and decode on from there." : "";
+    this.hint.textContent = `Probability and its natural logarithm; ▁ begins a word, ✓ is the piece that ${this.content.tinted ? "you wrote" : "was taken"}.${mark}`;
+  }
+
+  showSource() {
+    const { source, cache, map } = this.content;
+    const weights = this.weights.subarray(this.step * source.length, (this.step + 1) * source.length);
+    drawLookedAt(this.seen, source, weights, this.colours.scale);
+    const [first, second] = strongestOf(source, weights);
+    this.seenTitle.textContent = map;
+    this.seen.setAttribute("aria-label", `${map}: most weight, ${first.weight}, on ${first.text}`);
+    const then = second ? `, then ${second.weight} on “${second.text}”` : "";
+    this.seenNote.textContent = `Most weight: ${first.weight} on “${first.text}”${then}. A colour stands for the weight's square root.`;
+    const width = Math.max(240, Math.floor(this.cache.parentElement.clientWidth));
+    drawCache(this.cache, { now: this.step, steps: this.count, source: source.length, width });
+    const told = cacheInWords(cache, this.step, source.length);
+    this.cache.setAttribute("aria-label", told.join(" "));
+    this.cacheNote.textContent = told.join(" ");
+  }
+}

@@ -1,0 +1,69 @@
+"""A sentence's pieces in a row, tinted by a number, some of them marked and with a note underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from streamlit.components.v2 import component
+
+from model_core.trace import Tokens
+from viz.theme import palette, visible
+
+_HERE = Path(__file__).parent
+_component = component(
+    "regard.tinted",
+    html='<div class="tinted" role="list"></div>',
+    css=(_HERE / "tinted.css").read_text(encoding="utf-8"),
+    js=(_HERE / "tinted.js").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Tint:
+    """How one token looks: `share` 0 to 1 of the colour scale (None: no tint), framed if `marked`, a `note` below it
+    and a `hint` that a pointer brings up."""
+
+    share: float | None = None
+    marked: bool = False
+    note: str = ""
+    hint: str = ""
+
+
+def tinted_data(tokens: Tokens, tints: Sequence[Tint], dark: bool) -> list[dict[str, Any]]:
+    """One entry a token, colours included.
+
+    Raises:
+        ValueError: there is not one tint a token.
+    """
+    if len(tokens) != len(tints):
+        raise ValueError(f"{len(tokens)} tokens can't take {len(tints)} tints.")
+    colours = palette(dark)
+    entries = []
+    for index, (token, tint) in enumerate(zip(tokens, tints, strict=True)):
+        before = tokens[index - 1] if index else None
+        entry: dict[str, Any] = {"text": visible(token.text), "special": token.special, "marked": tint.marked}
+        entry |= {"note": tint.note, "hint": tint.hint}
+        entry["joined"] = before is not None and not token.special and token.word == before.word
+        if tint.share is not None:
+            entry["fill"] = colours.colour_at(tint.share)
+            entry["ink"] = "#ffffff" if _is_dark(entry["fill"]) else "#14181d"
+        entries.append(entry)
+    return entries
+
+
+def _is_dark(colour: str) -> bool:
+    """Whether white reads better on it than black: relative luminance below 0.18 (WCAG 2, contrast ratio)."""
+    channels = [value / 255 for value in bytes.fromhex(colour[1:])]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18
+
+
+def tinted(label: str, tokens: Tokens, tints: Sequence[Tint], *, dark: bool, key: str) -> None:
+    """Draws the tokens; `label` names the row for those who can't see it.
+
+    For tests: each token has `data-testid="tinted-token"`, and `data-marked="true"` if it is marked.
+    """
+    _component(key=key, data={"label": label, "tokens": tinted_data(tokens, tints, dark)})

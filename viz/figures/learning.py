@@ -1,0 +1,177 @@
+"""How a training went: its curves, and a film strip of one attention map over its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from viz.theme import FONT, Palette, escape_label, palette
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+MARKS = ("circle", "square", "diamond", "triangle-up", "x")
+PANELS = (
+    ("diagonal", "Share of rows on the diagonal", (0.70, 0.96)),
+    ("exact", "Share of held-out sequences copied exactly", (0.36, 0.62)),
+    ("loss", "Training loss (nats a token)", (0.02, 0.28)),
+)
+HEIGHT = 560
+FRAMES = 6
+GAP = 1  # cells between two frames
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One training: per measured step the diagonal's share, the share copied exactly, the loss; None is not measured.
+
+    `slot` (from 0) chooses colour, dash and mark, which a training keeps when others come and go.
+    """
+
+    name: str
+    slot: int
+    steps: tuple[int, ...]
+    diagonal: tuple[float | None, ...]
+    exact: tuple[float | None, ...]
+    loss: tuple[float | None, ...]
+
+
+def learning_curves(curves: Sequence[Curves], last_step: int, *, dark: bool = False) -> go.Figure:
+    """Three panels over the same steps, 0 to `last_step`; a line a training, told apart by colour, dash and mark."""
+    colours = palette(dark)
+    traces = [
+        _line(run, name, number, colours)
+        for number, (name, _, _) in enumerate(PANELS, start=1)
+        for run in curves
+        if any(value is not None for value in getattr(run, name))
+    ]
+    layout = _curves_layout(colours, last_step)
+    drawn = {str(trace.yaxis) for trace in traces}
+    layout["annotations"] += [
+        {"text": "not measured in this training", "x": 0.5, "y": sum(domain) / 2, "xref": "paper", "yref": "paper"}
+        | {"showarrow": False, "font": {"color": colours.muted}, "bgcolor": colours.background}
+        for number, (_, _, domain) in enumerate(PANELS, start=1)
+        if _axis("y", number) not in drawn
+    ]
+    return go.Figure([*traces, *(_holder(number) for number in range(1, 4))], layout)
+
+
+def curves_csv(curves: Sequence[Curves]) -> str:
+    """A row for each training and measured step; what was not measured is empty."""
+    rows = [
+        {"training": run.name, "step": step, "diagonal": diagonal, "exact": exact, "loss": loss}
+        for run in curves
+        for step, diagonal, exact, loss in zip(run.steps, run.diagonal, run.exact, run.loss, strict=True)
+    ]
+    columns = ["training", "step", "diagonal", "exact", "loss"]
+    return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\r\n")
+
+
+def film_strip(maps: Sequence[tuple[int, NDArray[np.float32]]], *, dark: bool = False) -> go.Figure:
+    """Maps `[T, S]` of one size side by side, each under its step; fewer than FRAMES leave room for the next.
+
+    Raises:
+        ValueError: there is no map, or their sizes differ.
+    """
+    sizes = {weights.shape for _, weights in maps}
+    if len(sizes) != 1:
+        raise ValueError(f"A film strip needs maps of one size; it got {len(maps)} of sizes {sorted(sizes)}.")
+    rows, columns = sizes.pop()
+    colours = palette(dark)
+    width = columns + GAP
+    strip = np.full((rows, len(maps) * width - GAP), np.nan, dtype=np.float32)
+    for place, (_, weights) in enumerate(maps):
+        strip[:, place * width : place * width + columns] = weights
+    places = [place * width + (columns - 1) / 2 for place in range(len(maps))]
+    return go.Figure(
+        go.Heatmap(
+            z=strip,
+            zmin=0.0,
+            zmax=1.0,
+            colorscale=[(i / (len(colours.sequential) - 1), c) for i, c in enumerate(colours.sequential)],
+            showscale=False,
+            hoverongaps=False,
+            hovertemplate="weight: %{z:.3f}<extra></extra>",
+        ),
+        _strip_layout(colours, places, [f"{step:,}" for step, _ in maps], max(len(maps), FRAMES) * width - GAP),
+    )
+
+
+def frames_of(count: int, frames: int = FRAMES) -> list[int]:
+    """Indices of at most `frames` of `count` snapshots, evenly from the first to the last."""
+    return sorted({round(i) for i in np.linspace(0, count - 1, min(frames, count))}) if count else []
+
+
+def _line(run: Curves, name: str, number: int, colours: Palette) -> go.Scatter:
+    values = getattr(run, name)
+    known = [(step, value) for step, value in zip(run.steps, values, strict=True) if value is not None]
+    colour = colours.series[run.slot % len(colours.series)]
+    return go.Scatter(
+        x=[step for step, _ in known],
+        y=[value for _, value in known],
+        name=escape_label(run.name, 48),
+        legendgroup=str(run.slot),
+        showlegend=number == 1,
+        mode="lines+markers",
+        line={"color": colour, "width": 2, "dash": DASHES[run.slot % len(DASHES)]},
+        marker={"color": colour, "size": 5, "symbol": MARKS[run.slot % len(MARKS)]},
+        xaxis="x",
+        yaxis=_axis("y", number),
+        hovertemplate="step %{x}: <b>%{y:.4g}</b><extra>%{fullData.name}</extra>",
+    )
+
+
+def _holder(number: int) -> go.Scatter:
+    """Nothing to see: an axis is drawn only where a trace lies on it."""
+    return go.Scatter(x=[None], y=[None], xaxis="x", yaxis=_axis("y", number), showlegend=False, hoverinfo="skip")
+
+
+def _axis(letter: str, number: int) -> str:
+    return letter if number == 1 else f"{letter}{number}"
+
+
+def _curves_layout(colours: Palette, last_step: int) -> dict[str, Any]:
+    grid = {"gridcolor": colours.hatch, "griddash": "dot", "zeroline": False, "automargin": False, "fixedrange": True}
+    layout = _layout(colours, HEIGHT, {"l": 44, "r": 8, "t": 84, "b": 36})
+    layout["xaxis"] = {
+        **grid,
+        "range": [-0.02 * last_step, 1.02 * last_step],
+        "anchor": "y3",
+        "title": {"text": "training step", "standoff": 6},
+    }
+    layout["annotations"] = []
+    for number, (name, title, domain) in enumerate(PANELS, start=1):
+        span = (
+            {"rangemode": "tozero"} if name == "loss" else {"range": [-0.04, 1.04], "tickformat": ".0%", "dtick": 0.5}
+        )
+        layout[f"yaxis{number if number > 1 else ''}"] = {**grid, **span, "domain": domain}
+        place = {"x": 0, "y": domain[1] + 0.005, "xref": "paper", "yref": "paper", "xanchor": "left"}
+        layout["annotations"].append(
+            {**place, "yanchor": "bottom", "text": f"<b>{title}</b>", "showarrow": False, "font": {"size": 12}}
+        )
+    layout["legend"] = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.03, "yanchor": "bottom"}
+    return layout
+
+
+def _strip_layout(colours: Palette, places: Sequence[float], labels: Sequence[str], cells: int) -> dict[str, Any]:
+    layout = _layout(colours, 116, {"l": 4, "r": 4, "t": 26, "b": 4})
+    blank = {"showgrid": False, "zeroline": False, "automargin": False, "fixedrange": True}
+    layout["xaxis"] = {**blank, "side": "top", "tickvals": list(places), "ticktext": list(labels), "ticks": ""}
+    layout["xaxis"]["range"] = [-0.5, cells - 0.5]
+    layout["yaxis"] = {**blank, "autorange": "reversed", "visible": False}
+    return layout
+
+
+def _layout(colours: Palette, height: int, margin: dict[str, int]) -> dict[str, Any]:
+    return {
+        "height": height,
+        "margin": margin,
+        "paper_bgcolor": colours.background,
+        "plot_bgcolor": colours.background,
+        "font": {"family": FONT, "size": 12, "color": colours.text},
+        "hoverlabel": {"font": {"family": FONT}},
+    }

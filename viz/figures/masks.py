@@ -1,0 +1,231 @@
+"""Masks as pictures, who may look at whom, and the next token's probabilities before and after a mask was changed.
+
+Shapes: Q query, K key, N token that is weighed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from model_core.trace import Site, Token, Tokens
+from model_core.words import AttentionView
+from viz.figures.map_layout import map_layout
+from viz.theme import FONT, Palette, cut, escape_label, label_width, palette, visible
+
+_SAID_CHARACTERS = 48
+_BAR_ROW = 44  # pixels for one token's two bars
+PAD = "<pad>"
+
+
+def mask_figure(
+    allowed: NDArray[np.bool_],
+    queries: Tokens,
+    keys: Tokens,
+    *,
+    site: Site,
+    query_label: str,
+    key_label: str,
+    dark: bool = False,
+) -> go.Figure:
+    """A mask `[Q, K]`: filled cells may be attended to, hatched ones may not; hover says so in words, and why not.
+
+    A key is padding where its token is <pad>, and lies in the future of a decoder row where its place is behind it.
+
+    Raises:
+        TraceError: the mask does not fit the tokens.
+    """
+    colours = palette(dark)
+    layout = _layout(allowed, queries, keys, site, (query_label, key_label), colours)
+    may = _cells(allowed, queries, keys, colours.accent, "<b>%{y}</b> may look at <b>%{x}</b>")
+    reasons = [
+        _cells(~allowed & where, queries, keys, "rgba(0,0,0,0)", f"<b>%{{y}}</b> may not look at <b>%{{x}}</b>{why}")
+        for where, why in _reasons(allowed, keys, site)
+        if (~allowed & where).any()
+    ]
+    return go.Figure([may, *reasons, _holder()], layout)
+
+
+def _reasons(allowed: NDArray[np.bool_], keys: Tokens, site: Site) -> list[tuple[NDArray[np.bool_], str]]:
+    """Where each reason for not looking holds, and its words."""
+    padding = np.broadcast_to(np.array([token.text == PAD for token in keys]), allowed.shape)
+    future = np.triu(np.ones_like(allowed), 1) & (site == "decoder_self") & ~padding
+    told = [(padding, ": it is padding"), (future, ": it lies in the future")]
+    return [*told, (~padding & ~future, ": you forbade it")]
+
+
+def _cells(shown: NDArray[np.bool_], queries: Tokens, keys: Tokens, colour: str, hover: str) -> go.Heatmap:
+    return go.Heatmap(
+        z=np.where(shown, np.float32(1), np.float32("nan")),
+        x=[str(i) for i in range(len(keys))],
+        y=[str(i) for i in range(len(queries))],
+        xaxis="x2",
+        yaxis="y2",
+        xgap=1,
+        ygap=1,
+        zmin=0,
+        zmax=1,
+        colorscale=[(0, colour), (1, colour)],
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _legend(allowed: NDArray[np.bool_], colours: Palette) -> str:
+    small = f"font-size:11px;color:{colours.muted}"
+    hatched = "" if allowed.all() else " · ▨ may not"
+    return f'<br><span style="{small}">■ may attend{hatched}</span>'
+
+
+def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bool = False) -> go.Figure:
+    """The padding mask of a batch, upright: a column a sentence with its tokens from top to bottom, all of one length.
+
+    `masked` False is the batch without its mask: every place may be looked at.
+
+    Raises:
+        ValueError: the sentences differ in length.
+    """
+    length = len(sentences[0])
+    if any(len(tokens) != length for tokens in sentences):
+        raise ValueError(f"A batch's sentences are of one length, not {[len(tokens) for tokens in sentences]}.")
+    colours = palette(dark)
+    texts = [[escape_label(tokens[row].text) for tokens in sentences] for row in range(length)]
+    real = np.array([[not masked or tokens[row].text != PAD for tokens in sentences] for row in range(length)])
+    places, columns = _numbered("", length), _numbered("sentence ", len(sentences))
+    layout = _layout(real, places, columns, "encoder_self", ("position", "batch"), colours)
+    may = _cells(real, places, columns, colours.accent, "<b>%{text}</b> may be looked at")
+    never = _cells(~real, places, columns, "rgba(0,0,0,0)", "<b>%{text}</b> may not be looked at: it is padding")
+    for trace, shown, colour in ((may, real, colours.background), (never, ~real, colours.text)):
+        named = [
+            [text if cell else "" for text, cell in zip(*row, strict=True)] for row in zip(texts, shown, strict=True)
+        ]
+        trace.update(text=named, texttemplate="%{text}", textfont={"color": colour, "size": 11})
+    return go.Figure([may, never, _holder()], layout)
+
+
+def _numbered(name: str, count: int) -> Tokens:
+    """Labels that are no tokens, in the shape of tokens."""
+    return tuple(Token(0, f"{name}{i + 1}", f"{name}{i + 1}", i, False) for i in range(count))
+
+
+def _layout(
+    allowed: NDArray[np.bool_], queries: Tokens, keys: Tokens, site: Site, names: tuple[str, str], colours: Palette
+) -> dict[str, Any]:
+    """The frame of an attention map, with a legend in place of its colour bar."""
+    view = AttentionView(site, allowed.astype(np.float32), allowed, queries, keys)
+    layout = map_layout(view, *names, colours, False)
+    layout["margin"] |= {"t": 30}
+    layout["height"] -= 36
+    layout["xaxis"]["title"]["text"] = layout["xaxis"]["title"]["text"].split("<br><span")[0] + _legend(
+        allowed, colours
+    )
+    for axis, tokens in (("xaxis2", keys), ("yaxis2", queries)):
+        aliases = {str(i): escape_label(token.text, _SAID_CHARACTERS) for i, token in enumerate(tokens)}
+        layout[axis]["labelalias"] = aliases
+    return layout
+
+
+def _holder() -> go.Scatter:
+    """Nothing to see: an axis is drawn only where a trace lies on it."""
+    return go.Scatter(x=[None], y=[None], hoverinfo="skip")
+
+
+def mask_alt(allowed: NDArray[np.bool_], name: str) -> str:
+    """One sentence with the mask's main number."""
+    rows, columns = allowed.shape
+    return f"{name}, {rows} x {columns}: {int(allowed.sum())} of {allowed.size} cells may be attended to."
+
+
+def next_token_figure(
+    tokens: Sequence[str], before: Sequence[float], after: Sequence[float], *, dark: bool = False
+) -> go.Figure:
+    """Two bars a token: its probability before and after, with the numbers and their difference; first token on top."""
+    colours = palette(dark)
+    labels = [escape_label(token) for token in tokens]
+    places = list(range(len(tokens)))
+    left = round(max((label_width(cut(visible(token), 14)) for token in tokens), default=1) * 12 + 18)
+    height = _BAR_ROW * len(tokens)
+    bars = [
+        _bars("before", before, places, [f"{p:.3f}" for p in before], {"color": colours.series[0]}, colours),
+        _bars(
+            "after",
+            after,
+            places,
+            [f"{b:.3f} ({signed(b - a)})" for a, b in zip(before, after, strict=True)],
+            {"color": colours.series[1], "pattern": _stripes(colours.series[1], colours)},
+            colours,
+        ),
+    ]
+    return go.Figure(bars, _bar_layout(labels, places, left, height, colours))
+
+
+def _stripes(colour: str, colours: Palette) -> dict[str, Any]:
+    """So that the bars differ by more than their colour. Without a ground of its own a pattern is drawn on nothing."""
+    return {"shape": "/", "solidity": 0.25, "size": 6, "bgcolor": colour, "fgcolor": colours.background}
+
+
+def signed(difference: float) -> str:
+    """With a sign that is as wide as the other one: "+0.120", "−0.120"."""
+    return f"{difference:+.3f}".replace("-", "−")
+
+
+def _bars(
+    name: str, values: Sequence[float], places: list[int], texts: list[str], look: dict[str, Any], colours: Palette
+) -> go.Bar:
+    return go.Bar(
+        name=name,
+        x=list(values),
+        y=places,
+        orientation="h",
+        text=texts,
+        textposition="outside",
+        textfont={"size": 11, "color": colours.text},
+        cliponaxis=False,
+        marker=look,
+        hovertemplate=f"{name}: <b>%{{x:.4f}}</b><extra>%{{y}}</extra>",
+    )
+
+
+def _bar_layout(labels: list[str], places: list[int], left: int, height: int, colours: Palette) -> dict[str, Any]:
+    muted = {"size": 11, "color": colours.muted}
+    return {
+        "template": {},
+        "font": {"family": FONT, "color": colours.text, "size": 12},
+        "paper_bgcolor": colours.background,
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "barmode": "group",
+        "bargap": 0.25,
+        "bargroupgap": 0.05,
+        "height": height + 76,
+        "margin": {"l": left, "r": 14, "t": 30, "b": 46, "pad": 0, "autoexpand": False},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        "xaxis": {
+            "range": [0, 1.45],  # room for the numbers behind the longest bar
+            "tickvals": [0, 0.25, 0.5, 0.75, 1],
+            "title": {"text": "probability", "font": muted, "standoff": 4},
+            "tickfont": muted,
+            "gridcolor": colours.hatch,
+            "griddash": "dot",
+            "zeroline": False,
+            "automargin": False,
+            "fixedrange": True,
+        },
+        "yaxis": {
+            "tickvals": places,
+            "ticktext": labels,
+            "range": [len(places) - 0.5, -0.5],
+            "automargin": False,
+            "showgrid": False,
+            "zeroline": False,
+            "fixedrange": True,
+            "ticks": "",
+            "ticklabelstandoff": 3,
+        },
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": colours.muted, "activecolor": colours.text},
+        "hoverlabel": {"bgcolor": colours.background, "bordercolor": colours.muted, "font": {"color": colours.text}},
+    }

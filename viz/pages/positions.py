@@ -1,0 +1,77 @@
+"""Positions: the encoding, what it adds to a sentence, and what happens without it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model_core.trace import TranslationTrace
+from model_core.translator import Translator
+from viz.frame import about, ask_sentence, find, open_page, show_notes
+from viz.positions_encoding import encoding_panel, follow_checkpoint, own_settings
+from viz.positions_facts import equivariance_panel, norms_panel
+from viz.positions_sentence import experiment_panel
+
+EXAMPLES = {
+    "en-fr": (
+        "The woman loves the man.",
+        "The dog saw the cat.",
+        "My brother gave his sister a book.",
+        "The cat is on the table and the dog is under the chair.",
+    ),
+    "copy": ("a b c d e f g", "d c b a", "a b a b a b"),
+}
+
+
+def about_positions(translator: Translator, trace: TranslationTrace | None) -> None:
+    """The formula, this sentence's shapes, and where both come from."""
+    d_model = translator.config.d_model
+    with about():
+        st.latex(
+            r"PE_{(pos,\,2i)} = \sin\!\left(pos\,/\,n^{2i/d_\text{model}}\right)\qquad "
+            r"PE_{(pos,\,2i+1)} = \cos\!\left(pos\,/\,n^{2i/d_\text{model}}\right)"
+        )
+        shapes = ""
+        if trace is not None:
+            tokens = len(trace.source_tokens)
+            shapes = (
+                f" Here the embeddings and the encoding are {tokens} × {d_model} each, and so is their sum, the "
+                f"encoder's input; a map of its attention is {tokens} × {tokens}."
+            )
+        st.markdown(
+            "*pos* is the position, from 0 at `<s>`; *i* counts the pairs of dimensions, from 0; *n* is the base, "
+            f"10,000 in the paper and {translator.config.position_base:,.0f} in this model.{shapes}\n\n"
+            "One pair is a hand that turns by the same angle at each position, so the encoding of *pos + k* is a "
+            "rotation of that of *pos*, the same for all *pos*. The dot product of two encodings is the sum of the "
+            "cosines of those angles, Σᵢ cos(k / n^(2i/d_model)): it depends on the distance *k* only.\n\n"
+            "Self-attention without positions is *permutation-equivariant*: every output is a weighted sum over a "
+            "*set* of keys and values, so reordering the input reorders the output and changes nothing else.\n\n"
+            "“Goes elsewhere” is the total variation distance of two rows of attention, ½ Σ |a − b|. All changes are "
+            "made to a model that was trained with positions as they are.\n\n"
+            "Source: Vaswani et al. 2017, *Attention Is All You Need*, section 3.5 (the encoding) and 3.4 (the factor "
+            "√d_model)."
+        )
+
+
+def page() -> None:
+    """The whole page."""
+    translator = open_page(
+        "Positions",
+        "See how each token is told where it stands, and what the model does when it is not.",
+    )
+    if translator is None:
+        return
+    found = find(translator, ask_sentence(translator, EXAMPLES))
+    if found is not None:
+        show_notes(found)
+    trace = None if found is None else found.trace
+    own = own_settings(translator)
+    follow_checkpoint(translator.checkpoint.id, own)
+    encoding_panel(own, None if trace is None else len(trace.source_tokens))
+    if trace is not None:
+        norms_panel(translator, trace)
+        experiment_panel(translator, trace)
+        equivariance_panel(translator, trace)
+    about_positions(translator, trace)
+
+
+page()

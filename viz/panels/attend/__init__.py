@@ -1,0 +1,1 @@
+"""What the page Attend is made of."""

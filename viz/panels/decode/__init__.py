@@ -1,0 +1,1 @@
+"""What the page Decode is made of."""

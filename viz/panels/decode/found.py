@@ -1,0 +1,136 @@
+"""The Decode page where the model writes: the search, what was forced on it, its steps, its beam."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model_core.config import EOS_ID, DecodingConfig
+from model_core.trace import TranslationTrace
+from model_core.translator import EmptyInput, InputError, Translator
+from viz.messages import tell
+from viz.panels.decode.beam import n_best_panel, tree_panel
+from viz.panels.decode.link import Forced, forced_from, ids_from
+from viz.panels.decode.search import Decoding, decode
+from viz.panels.decode.settings import choose_decoding
+from viz.panels.decode.steps import file_name, step_panel, total_in_words
+from viz.theme import visible
+
+ABOUT = "decode-about"  # what the forced pieces and the hypothesis in the link are about
+
+
+def found_view(translator: Translator, text: str) -> TranslationTrace | None:
+    """Everything about the model's translation; None where there is none, and the page says why."""
+    decoding = choose_decoding()
+    _forget_the_old(translator, text, decoding)
+    forced, hypothesis = _forced(), _hypothesis()
+    found = _decode(translator, text, decoding, forced, hypothesis)
+    if found is None:
+        return None
+    _show_forced(translator, forced)
+    _show_translation(found, hypothesis is not None)
+    begins = tuple(token.id for token in found.trace.predicted_tokens[: len(forced.ids)]) == forced.ids
+    step_panel(translator, found.trace, forced.marks if begins else (), may_force=True)
+    if found.translation and found.beam:
+        tree_panel(translator, found.translation, found.trace.predicted_tokens, file_name(found.trace))
+        n_best_panel(translator, found.translation)
+    return found.trace
+
+
+def _forget_the_old(translator: Translator, text: str, decoding: DecodingConfig) -> None:
+    """Pieces in the link belong to a sentence, a hypothesis to a search as well: with another one they go."""
+    now = (translator.checkpoint.id, text), decoding
+    before = st.session_state.get(ABOUT, now)
+    st.session_state[ABOUT] = now
+    if now[0] != before[0]:
+        st.query_params.pop("force", None)
+    if now != before:
+        st.query_params.pop("hypothesis", None)
+
+
+def _forced() -> Forced:
+    forced = forced_from(st.query_params.get("force", ""))
+    if forced is None:
+        tell(
+            "The forced pieces in this link can't be read (they look like 12-55f-7-91f): nothing is forced.", "warning"
+        )
+        del st.query_params["force"]
+    return forced or Forced()
+
+
+def _hypothesis() -> tuple[int, ...] | None:
+    told = st.query_params.get("hypothesis", "")
+    ids = ids_from(told)
+    if told and ids is None:
+        tell("The hypothesis in this link can't be read (it looks like 12-55-7): this is the best one.", "warning")
+        del st.query_params["hypothesis"]
+    return ids
+
+
+def _decode(
+    translator: Translator, text: str, decoding: DecodingConfig, forced: Forced, hypothesis: tuple[int, ...] | None
+) -> Decoding | None:
+    try:
+        with st.spinner("Searching …"):
+            return decode(translator, text, decoding, forced.ids, hypothesis)
+    except EmptyInput:
+        tell("Type a sentence, or take one of the examples.")
+    except InputError as error:
+        tell(str(error), "warning")
+        if forced or hypothesis is not None:
+            st.button("Let the model choose again", on_click=_drop_all, icon=":material/undo:")
+    return None
+
+
+def _drop_all() -> None:
+    for name in ("force", "hypothesis"):
+        st.query_params.pop(name, None)
+
+
+def _drop_hypothesis() -> None:
+    st.query_params.pop("hypothesis", None)
+
+
+def _undo(forced: Forced) -> None:
+    before = forced.undone()
+    st.query_params.pop("hypothesis", None)
+    if before:
+        st.query_params["force"] = before.as_query()
+    else:
+        st.query_params.pop("force", None)
+
+
+def _show_forced(translator: Translator, forced: Forced) -> None:
+    """A line for each forced piece, and the way back."""
+    if not forced:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", border=True, key="forced"):
+        told = [
+            f"“{visible(translator.tokenizer.piece(forced.ids[mark]))}” at step {mark + 1}" for mark in forced.marks
+        ]
+        st.text(f"⚑ Forced by you: {', '.join(told)}")
+        st.button("Undo the last", on_click=_undo, args=(forced,), icon=":material/undo:", key="undo")
+        if len(forced.marks) > 1:
+            st.button("Undo all", on_click=_drop_all, key="undo-all")
+
+
+def _show_translation(found: Decoding, hypothesis: bool) -> None:
+    trace = found.trace
+    with st.container(key="translation"):
+        st.text(trace.target_text or "(an empty translation)")
+    score = f"; score with the length penalty −{abs(trace.score):.3f}" if trace.strategy == "beam" else ""
+    st.caption(f"{total_in_words(trace)}{score}.")
+    if found.removed:
+        st.caption(f":material/info: {found.removed} control characters in what you typed had to be removed.")
+    if hypothesis:
+        _show_that_it_is_a_hypothesis(found)
+    elif not found.finished:
+        tell("The translation reached its length limit before it ended; its last step, </s>, was added.", "warning")
+    if found.translation is None and trace.predicted_tokens[-1].id == EOS_ID:
+        st.caption("You ended the translation yourself, so there was nothing left to search for.")
+
+
+def _show_that_it_is_a_hypothesis(found: Decoding) -> None:
+    ended = "" if found.finished else " It had not ended; </s> was added as its last step."
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.text(f"This is a hypothesis that you picked, not the best translation.{ended}")
+        st.button("Back to the best", on_click=_drop_hypothesis, key="back-to-best")

@@ -1,0 +1,110 @@
+"""The step view of one trace: its map's choice, the stepper, and its numbers to take home. One fragment."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Collection
+
+import streamlit as st
+
+from model_core.trace import TranslationTrace
+from model_core.translator import Translator
+from viz.choose import choose_map, shared_step
+from viz.components.stepper import CacheShape, pack_steps, stepper
+from viz.panels.decode.link import Forced
+from viz.selection import Selection
+from viz.shared import share
+
+
+def map_title(selection: Selection) -> str:
+    """What the stepper writes over the source: "Cross-attention of this step, layer 3, head 2"."""
+    head = "mean over heads" if selection.head is None else f"head {selection.head + 1}"
+    return f"Cross-attention of this step: layer {selection.layer + 1}, {head}"
+
+
+def file_name(trace: TranslationTrace) -> str:
+    """A file name that says what is in it, without an ending."""
+    words = "-".join(re.findall(r"[a-z0-9]+", trace.source_text.lower())[:5]) or "sentence"
+    return f"regard-decode-{words}"
+
+
+def total_in_words(trace: TranslationTrace) -> str:
+    """The log-probability of the whole, and what that is a piece; without a full stop."""
+    total, count = min(0.0, trace.log_probability), len(trace.predicted_tokens)
+    average = math.exp(total / count)
+    return (
+        f"Log-probability −{abs(total):.3f} over {count} pieces, the end among them: {average:.3f} a piece "
+        "(geometric mean)"
+    )
+
+
+def steps_csv(trace: TranslationTrace) -> str:
+    """Every step's pieces, best first: step and rank from 1, id, piece, probability, log-probability, whether taken.
+
+    A chosen piece that is none of the most probable ones comes last, without a rank.
+    """
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(["step", "rank", "id", "piece", "probability", "log_probability", "chosen"])
+    for number, step in enumerate(trace.decoding, start=1):
+        rows = [(str(rank), entry.id, entry.log_probability) for rank, entry in enumerate(step.alternatives, start=1)]
+        if all(id_ != step.chosen_id for _, id_, _ in rows):
+            rows.append(("", step.chosen_id, step.log_probability))
+        for rank, id_, value in rows:
+            chosen = "yes" if id_ == step.chosen_id else "no"
+            table.writerow([number, rank, id_, trace.pieces[id_], f"{math.exp(value):.8g}", f"{value:.6f}", chosen])
+    return out.getvalue()
+
+
+@st.fragment
+def step_panel(
+    translator: Translator,
+    trace: TranslationTrace,
+    forced: Collection[int] = (),
+    *,
+    may_force: bool,
+    tinted: bool = False,
+) -> None:
+    """The stepper over a trace. `forced` are the steps whose piece a person chose; a piece that is forced now goes into
+    the link, and the page begins anew."""
+    config = translator.config
+    selection = choose_map(trace, sites=("cross",))
+    packed = pack_steps(
+        trace,
+        trace.cross.map(selection.layer, selection.head),
+        vocabulary=config.target_vocabulary,
+        cache=CacheShape(config.layers, config.heads, config.d_head),
+        map_name=map_title(selection),
+        forced=forced,
+        may_force=may_force,
+        tinted=tinted,
+    )
+    wished = shared_step(trace)
+    step, pressed = stepper(packed, step=wished, name=file_name(trace), key="stepper")
+    if step != wished:
+        share(step=str(step + 1))
+    if pressed is not None and may_force:
+        force(trace, *pressed, marks=tuple(sorted(forced)))
+    st.download_button(
+        "All steps as CSV",
+        lambda: steps_csv(trace).encode("utf-8-sig"),
+        f"{file_name(trace)}-steps.csv",
+        "text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        key="steps-csv",
+    )
+
+
+def force(trace: TranslationTrace, step: int, id_: int, marks: tuple[int, ...]) -> None:
+    """Puts the forced beginning into the link, and lets the page decode on from it."""
+    written = [token.id for token in trace.predicted_tokens]
+    forced = Forced((), marks).then(written, step, id_)
+    share(step=str(step + 1))
+    st.query_params["force"] = forced.as_query()
+    st.query_params.pop("hypothesis", None)
+    st.rerun()

@@ -1,0 +1,1 @@
+"""What the page Inside a head is made of."""

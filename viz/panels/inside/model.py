@@ -1,0 +1,128 @@
+"""The whole model around a head: the diagram of its parts with this sentence's shapes, and what each part weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model_core.anatomy import PartSize, part_sizes
+from model_core.config import ModelConfig
+from model_core.trace import Site, TranslationTrace
+from model_core.translator import Translator
+from viz.components.model_diagram import Block, Stack, model_diagram
+from viz.selection import Selection
+from viz.shared import share
+
+SITE_OF: dict[tuple[str, str], Site] = {
+    ("encoder", "self-attention"): "encoder_self",
+    ("decoder", "self-attention"): "decoder_self",
+    ("decoder", "cross-attention"): "cross",
+}
+_LABELS = {
+    ("encoder", "self-attention"): "Self-attention",
+    ("decoder", "self-attention"): "Masked self-attention",
+    ("decoder", "cross-attention"): "Cross-attention",
+}
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def sizes_of(checkpoint: str, _translator: Translator) -> tuple[PartSize, ...]:
+    """The parameters of every part, counted once a checkpoint."""
+    return part_sizes(_translator.checkpoint.model)
+
+
+def stacks_of(sizes: Sequence[PartSize], trace: TranslationTrace, config: ModelConfig) -> tuple[Stack, Stack]:
+    """Encoder and decoder as the diagram shows them."""
+    ends = {size.part: size for size in sizes if size.stack == "ends"}
+    lengths = {"encoder": len(trace.source_tokens), "decoder": len(trace.decoder_input_tokens)}
+
+    def stack(name: str, embedding: str) -> Stack:
+        mine = [size for size in sizes if size.stack == name]
+        after = [Block("Final LayerNorm", size.own) for size in mine if size.layer is None and size.own]
+        if name == "decoder":
+            after += [
+                _end("Generator", ends["generator"]),
+                Block("Softmax", 0, note=f"over {config.target_vocabulary:,} pieces"),
+            ]
+        return Stack(
+            title=f"{name.capitalize()}: {lengths[name]} tokens",
+            shape=f"{lengths[name]} × {config.d_model}",
+            before=(_end("Embed + position" if config.positions else "Embedding", ends[embedding]),),
+            layers=tuple(_layer(mine, name, layer) for layer in range(config.layers)),
+            after=tuple(after),
+        )
+
+    return stack("encoder", "source embedding"), stack("decoder", "target embedding")
+
+
+def _end(label: str, size: PartSize) -> Block:
+    note = "" if not size.shared else "+ shared" if size.own else "shared"
+    return Block(label, size.own, note=note)
+
+
+def _layer(sizes: Sequence[PartSize], stack: str, layer: int) -> tuple[Block, ...]:
+    parts = {size.part: size.own for size in sizes if size.layer == layer}
+    blocks = [
+        Block(_LABELS[stack, part], count, SITE_OF[stack, part])
+        for part, count in parts.items()
+        if (stack, part) in SITE_OF
+    ]
+    return (*blocks, Block("Feed-forward", parts["feed-forward"]))
+
+
+def size_table(sizes: Sequence[PartSize]) -> dict[str, list[object]]:
+    """Kinds of parts, how many of each there are, what one has and what all have; in the order of the model."""
+    groups: dict[str, list[PartSize]] = {}
+    for size in sizes:
+        place = "" if size.stack == "ends" else f"{size.stack} "
+        groups.setdefault(f"{place}{size.part}", []).append(size)
+    kept = {name: group for name, group in groups.items() if sum(size.own + size.shared for size in group)}
+    total = sum(size.own for size in sizes)
+    own = {name: sum(size.own for size in group) for name, group in kept.items()}
+    return {
+        "part": [*kept, "the whole model"],
+        "parts": [*(len(group) for group in kept.values()), 1],
+        "parameters": [*own.values(), total],
+        "share": [*(f"{100 * count / total:.1f} %" for count in own.values()), "100 %"],
+        "shared": [*(sum(size.shared for size in group) for group in kept.values()), 0],
+    }
+
+
+def _take(site: Site, layer: int) -> None:
+    share(site=site, layer=str(layer + 1))
+
+
+def model_panel(translator: Translator, trace: TranslationTrace, selection: Selection) -> None:
+    """The diagram with the chosen head marked, and the table of parameters beside it."""
+    sizes = sizes_of(translator.checkpoint.id, translator)
+    config = translator.config
+    encoder, decoder = stacks_of(sizes, trace, config)
+    st.subheader("Where this head sits", anchor=False)
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        st.caption(
+            "Read it from the bottom up. Choose an attention to look inside it; its squares are its heads. Numbers are "
+            "parameters; each sublayer also has a residual connection and a LayerNorm."
+        )
+        model_diagram(
+            encoder,
+            decoder,
+            heads=config.heads,
+            selected=(selection.site, selection.layer, selection.head),
+            key="inside-model",
+            name="regard-inside-model",
+            on_pick=_take,
+        )
+    with right:
+        total = translator.checkpoint.model.parameter_count()
+        st.markdown(f"**{total:,} parameters**")
+        thousands = st.column_config.NumberColumn(format="localized")
+        st.dataframe(
+            size_table(sizes),
+            hide_index=True,
+            height="content",
+            column_config={"parameters": thousands, "shared": thousands},
+            key="inside-sizes",
+        )
+        st.caption("What a part shares with one above it is counted there.")

@@ -1,0 +1,182 @@
+"""One head, stage by stage: a stepper, the matrices of the stage, and the origin of a chosen cell."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from model_core.anatomy import HeadAnatomy, dissect
+from model_core.trace import TranslationTrace
+from model_core.translator import Translator
+from viz.components.matrix import Cell, matrix
+from viz.figures.products import product_bars
+from viz.panels.inside.cells import CellOrigin
+from viz.panels.inside.files import downloads, table_csv
+from viz.panels.inside.labels import Labels
+from viz.panels.inside.matrices import Shown, Stage
+from viz.panels.inside.stages import PROJECTIONS, STAGES, stage_at
+from viz.picture import show_figure
+from viz.selection import Selection, index_from
+
+_NAMES = [f"{number} {name}" for number, name in enumerate(STAGES, start=1)]
+_WIDEST = 90  # columns of a matrix that is given no more room than this
+_NARROWEST = 24
+_OPERATOR = 0.06  # of the width
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def head_anatomy(
+    checkpoint: str, text: str, selection: Selection, _translator: Translator, _trace: TranslationTrace
+) -> HeadAnatomy:
+    """The chosen head's numbers, kept for the next look: about 1 MB each for a sentence of usual length."""
+    model = _translator.checkpoint.model
+    return dissect(model, _trace, selection.site, selection.layer, selection.head or 0)
+
+
+def chosen_stage() -> int:
+    """The stage (from 0) that the link names; the first if it names none."""
+    return index_from(st.query_params.get("stage", ""), len(STAGES)) or 0
+
+
+def go_to(stage: int) -> None:
+    """Writes the stage into the link; the first and the last stage are the ends."""
+    st.query_params["stage"] = str(min(max(stage, 0), len(STAGES) - 1) + 1)
+
+
+def stepper() -> int:
+    """Back, next (arrow keys work too) and a button a stage; returns the stage, from 0."""
+    stage = chosen_stage()
+    st.session_state["inside-stage"] = _NAMES[stage]
+
+    def chosen() -> None:
+        go_to(_NAMES.index(st.session_state.get("inside-stage") or _NAMES[stage]))
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="inside-stepper"):
+        st.button(
+            "Back", icon=":material/arrow_back:", on_click=go_to, args=(stage - 1,), key="inside-back",
+            disabled=stage == 0, shortcut="Left",
+        )  # fmt: skip
+        st.button(
+            "Next", icon=":material/arrow_forward:", on_click=go_to, args=(stage + 1,), key="inside-next",
+            disabled=stage == len(STAGES) - 1, shortcut="Right", type="primary",
+        )  # fmt: skip
+        st.pills(
+            "Stage",
+            _NAMES,
+            key="inside-stage",
+            on_change=chosen,
+            required=True,
+            label_visibility="collapsed",
+            wrap=True,
+        )
+    return stage
+
+
+def choose_projection() -> str:
+    """Which of Q, K and V is made."""
+    key = "projection"
+    return (
+        st.segmented_control("Shows how", PROJECTIONS, default="Q", required=True, key=key, bind="query-params") or "Q"
+    )
+
+
+def chosen_cell(shown: Shown) -> Cell:
+    """The cell that the link names if the matrix has it; else the most telling one: a masked score, else the one
+    farthest from 0."""
+    rows, columns = shown.values.shape
+    row, _, column = st.query_params.get("cell", "").partition(".")
+    found = index_from(row, rows), index_from(column, columns)
+    if found[0] is not None and found[1] is not None:
+        return found[0], found[1]
+    strength = np.where(np.isfinite(shown.values), np.abs(shown.values), np.inf)
+    if shown.masked is not None and not shown.diverging:  # a row of weights with one key is always 1
+        strength[(~shown.masked).sum(axis=1) < min(2, columns)] = 0.0
+    place = np.unravel_index(int(strength.argmax()), shown.values.shape)
+    return int(place[0]), int(place[1])
+
+
+def _pick(row: int, column: int) -> None:
+    st.query_params["cell"] = f"{row + 1}.{column + 1}"
+
+
+def show_matrix(shown: Shown, key: str, cell: Cell | None, result: bool) -> None:
+    """One matrix under its name and shape; of a result a cell can be chosen, of an operand the framed part made it."""
+    rows, columns = shown.values.shape
+    st.markdown(f"${shown.tex}$ **{rows} × {columns}** :small[{shown.note}]")
+    matrix(
+        shown.values,
+        shown.rows,
+        shown.columns,
+        key=key,
+        name=shown.name,
+        masked=shown.masked,
+        diverging=shown.diverging,
+        limits=shown.limits,
+        selected=cell if result else None,
+        row=cell[0] if cell and shown.by_row else None,
+        column=cell[1] if cell and shown.by_column else shown.framed,
+        on_pick=_pick if result else None,
+    )
+
+
+def show_matrices(stage: Stage, key: str, cell: Cell | None) -> None:
+    """All matrices of a stage with their operators, from left to right, or below each other where they are wide."""
+    rooms = [
+        min(max(part.values.shape[1], _NARROWEST), _WIDEST) if isinstance(part, Shown) else 0 for part in stage.parts
+    ]
+    widths = [float(room or _OPERATOR * sum(rooms)) for room in rooms]
+    places = [st.container() for _ in stage.parts] if stage.stacked else st.columns(widths, vertical_alignment="center")
+    for number, (place, part) in enumerate(zip(places, stage.parts, strict=True)):
+        with place:
+            if isinstance(part, str):
+                st.markdown(f"**{part}**", text_alignment="left" if stage.stacked else "center")
+            else:
+                result = part is stage.result and stage.origin is not None
+                show_matrix(part, f"{key}-{number}-{part.name}", cell, result)
+
+
+def show_origin(stage: Stage, origin: CellOrigin, cell: Cell) -> None:
+    """How the chosen cell came about: equations, and for a sum its terms as bars and as a table."""
+    result = stage.result
+    row, column = cell
+    st.subheader("How this cell came about", anchor=False)
+    st.text(f"{result.name}, row {row + 1} ({result.rows[row]}), column {column + 1}{_named(result.columns, column)}")
+    st.text("\n".join(origin.lines))
+    if origin.bars is None:
+        st.caption("Choose another cell of the last matrix above, by a click or with arrow keys and Enter.")
+        return
+    largest = int(np.abs(origin.bars).argmax())
+    alt = f"{len(origin.bars)} bars, {origin.bars_are}; the largest is {origin.bars[largest]:.4g}, at "
+    alt += f"{origin.terms_are} {origin.labels[largest]}. They sum to {origin.bars.sum():.6g}."
+    dark = st.context.theme.type == "dark"
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        figure = product_bars(
+            origin.bars, origin.labels, values_are=origin.bars_are, terms_are=origin.terms_are, marked=origin.marked,
+            dark=dark,
+        )  # fmt: skip
+        show_figure(figure, name="regard-inside-cell", key="inside-bars", alt=alt, csv=partial(table_csv, origin))
+    with right:
+        order = np.argsort(-np.abs(origin.bars), kind="stable")
+        table = {name: [column[i] for i in order] for name, column in origin.table.items()}
+        st.dataframe(table, hide_index=True, height=290, key="inside-terms")
+        st.caption("Sorted by size. Choose another cell of the last matrix above, by a click or with the keyboard.")
+
+
+def _named(labels: tuple[str, ...], index: int) -> str:
+    return "" if labels[index] == str(index + 1) else f" ({labels[index]})"
+
+
+def stage_panel(anatomy: HeadAnatomy, labels: Labels) -> None:
+    """The stepper and the stage that it stands on."""
+    index = stepper()
+    projection = choose_projection() if STAGES[index] == "Q, K, V" else "Q"
+    stage = stage_at(index, anatomy, labels, projection)
+    st.markdown(f"**{index + 1} of {len(STAGES)}.** {stage.sentence}")
+    cell = chosen_cell(stage.result) if stage.origin else None
+    show_matrices(stage, f"inside-{index}-{projection}", cell)
+    downloads(stage)
+    if cell is not None and stage.origin is not None:
+        show_origin(stage, stage.origin(*cell), cell)

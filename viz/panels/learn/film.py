@@ -1,0 +1,107 @@
+"""The example's cross-attention while it is learned: a film strip, a slider along it, one map large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model_core.trace import AttentionMaps
+from model_core.training.live import EXAMPLE, Snapshot
+from model_core.words import AttentionView
+from viz.figures.export import matrix_csv
+from viz.figures.heatmap import attention_alt, attention_heatmap
+from viz.figures.learning import film_strip, frames_of
+from viz.picture import show_figure
+from viz.selection import MEAN, index_from
+from viz.shared import share, shared
+
+MEAN_NAME = "mean over heads"
+
+
+def choose_layer_and_head(maps: AttentionMaps) -> tuple[int, int | None]:
+    """Which map of the model is looked at, from 0; at first the mean over the last layer's heads. It is in the link."""
+    layer = index_from(shared("layer"), maps.layers)
+    layer = maps.layers - 1 if layer is None else layer
+    head = index_from(shared("head"), maps.heads)
+    st.session_state["learn-layer"] = str(layer + 1)
+    st.session_state["learn-head"] = MEAN_NAME if head is None else str(head + 1)
+
+    def chosen() -> None:
+        told = st.session_state["learn-head"]
+        share(layer=st.session_state["learn-layer"], head=MEAN if told == MEAN_NAME else told)
+
+    with st.container(horizontal=True, gap="small"):
+        layers = [str(number + 1) for number in range(maps.layers)]
+        heads = [MEAN_NAME, *(str(number + 1) for number in range(maps.heads))]
+        st.selectbox("Layer", layers, key="learn-layer", on_change=chosen, width=90)
+        st.selectbox("Head", heads, key="learn-head", on_change=chosen, width=170)
+    return layer, head
+
+
+def choose_snapshot(snapshots: Sequence[Snapshot], to_end: bool = False) -> Snapshot:
+    """The slider back over training; at first, and with `to_end`, at its end. Any other step is in the link."""
+    steps = [snapshot.step for snapshot in snapshots]
+    if len(steps) < 2:
+        return snapshots[-1]
+    asked = None if to_end else st.session_state.get("learn-at", _linked_step())
+    # Another training may have been measured at other steps: then the nearest one.
+    st.session_state["learn-at"] = steps[-1] if asked is None else min(steps, key=lambda step: abs(step - asked))
+    at = st.select_slider("Step of the training", steps, key="learn-at")
+    if at == steps[-1]:
+        st.query_params.pop("at", None)
+    elif st.query_params.get("at") != str(at):
+        st.query_params["at"] = str(at)
+    return snapshots[steps.index(at)]
+
+
+def _linked_step() -> int | None:
+    text = st.query_params.get("at", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 6 else None
+
+
+def show_strip(snapshots: Sequence[Snapshot], layer: int, head: int | None) -> None:
+    """The chosen map at a few steps from the first snapshot to the last."""
+    frames = [snapshots[index] for index in frames_of(len(snapshots))]
+    rows = len(frames[0].predicted)
+    on_it = [round(frame.diagonal(layer, head).largest * rows) for frame in frames]
+    st.caption(f"The attention map of {EXAMPLE} as it was learned; above each, the training step")
+    show_figure(
+        film_strip([(frame.step, frame.cross.map(layer, head)) for frame in frames], dark=_dark()),
+        name="regard-learn-strip",
+        key="learn-strip",
+        alt=f"{len(frames)} maps from step {frames[0].step} to {frames[-1].step}; rows on the diagonal, of {rows}: "
+        f"{', '.join(map(str, on_it))}.",
+    )
+
+
+def show_map(now: Snapshot, layer: int, head: int | None) -> None:
+    """The map of one step with its numbers."""
+    found, rows = now.diagonal(layer, head), len(now.predicted)
+    on_it = round(found.largest * rows)
+    told = MEAN_NAME if head is None else f"head {head + 1}"
+    st.markdown(f"**Cross-attention at step {now.step:,}, layer {layer + 1}, {told}**")
+    st.markdown(
+        f"**{on_it} of {rows}** rows on the diagonal · mean weight there **{found.weight:.2f}** · "
+        f"**{now.right} of {rows}** tokens right"
+    )
+    maps = now.cross
+    view = AttentionView(
+        "cross", maps.map(layer, head), maps.allowed, maps.query_tokens, maps.key_tokens, now.predicted
+    )
+    show_figure(
+        attention_heatmap(view, dark=_dark()),
+        name=f"regard-learn-step{now.step}",
+        key="learn-map",
+        alt=f"Step {now.step}: {on_it} of {rows} rows are on the diagonal. {attention_alt(view)}",
+        csv=lambda: matrix_csv(view),
+    )
+    st.caption(
+        "Each row writes the next letter, the last row the end, and should look at that letter in the source: one "
+        "column further in each row. Tokens are right where the model finds the right one most probable, each after a "
+        "right beginning."
+    )
+
+
+def _dark() -> bool:
+    return st.context.theme.type == "dark"

@@ -1,0 +1,102 @@
+"""The trainings of one browser tab, and the server's classroom in which they take place."""
+
+from __future__ import annotations
+
+import atexit
+import secrets
+from dataclasses import dataclass
+
+import streamlit as st
+
+from model_core.training.live import Classroom, ClassroomFull, LiveRun, LiveSettings
+from viz.messages import tell
+
+KEPT = 4
+WANTED = "learn-wanted"  # the training that the page turns to as soon as there is something to see of it
+_RUNS, _COUNT, _IN_LINK, _PROBLEM = "learn-runs", "learn-count", "run", "learn-problem"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training with its number in this tab, from 1; `id` is a name that no other has, for the link."""
+
+    number: int
+    id: str
+    live: LiveRun
+
+    @property
+    def name(self) -> str:
+        """What it is called on the page: its number, and what was changed."""
+        return f"{self.number}: {described(self.live.settings)}"
+
+
+@st.cache_resource(show_spinner=False)
+def classroom() -> Classroom:
+    """The server's one. Its trainings are ended with the server, whose interpreter must not end under a thread."""
+    room = Classroom()
+    atexit.register(room.close)
+    return room
+
+
+def described(settings: LiveSettings) -> str:
+    """What is not as proposed, in a few words."""
+    changed = settings.changes()
+    words = {
+        "positions": "without positions",
+        "learning_rate": f"learning rate {settings.learning_rate:g}",
+        "layers": f"{settings.layers} layer{'s' if settings.layers > 1 else ''}",
+        "heads": f"{settings.heads} head{'s' if settings.heads > 1 else ''}",
+        "width": f"width {settings.width}",
+        "label_smoothing": f"label smoothing {settings.label_smoothing:g}",
+        "steps": f"{settings.steps:,} steps",
+        "seed": f"seed {settings.seed}",
+    }
+    return ", ".join(words[name] for name in words if name in changed) or "as proposed"
+
+
+def runs() -> list[Run]:
+    """This tab's last trainings, oldest first."""
+    return st.session_state.setdefault(_RUNS, [])
+
+
+def newest() -> Run | None:
+    """The last one that was started here, if any."""
+    return runs()[-1] if runs() else None
+
+
+def start(settings: LiveSettings) -> None:
+    """A new training in this tab; the one before is stopped, and the oldest forgotten where there are too many."""
+    before = newest()
+    if before is not None:
+        before.live.stop()
+    try:
+        live = classroom().start(settings)
+    except ClassroomFull as error:
+        st.session_state[_PROBLEM] = str(error)
+        return
+    number = st.session_state.get(_COUNT, 0) + 1
+    run = Run(number, secrets.token_hex(4), live)
+    st.session_state[_COUNT] = number
+    st.session_state[_RUNS] = [*runs(), run][-KEPT:]
+    st.session_state[WANTED] = run.name
+    st.query_params[_IN_LINK] = run.id
+
+
+def expected(settings: LiveSettings) -> str:
+    """How long it will take, by the last training of this size that ended on this server, if there was one."""
+    seconds = classroom().expected_seconds(settings)
+    batches = f"{settings.steps:,} batches of 64 sequences of 3 to 10 letters"
+    if seconds is None:
+        return f"{batches}. How long that takes is told as soon as it can be measured."
+    return f"{batches}: about {max(seconds, 1):.0f} s, as fast as the last training of this size went here."
+
+
+def tell_problems() -> None:
+    """Why a training could not begin, or that the one that the link speaks of is not in this tab."""
+    if problem := st.session_state.pop(_PROBLEM, None):
+        tell(problem, "warning")
+    if _IN_LINK in st.query_params and st.query_params[_IN_LINK] not in [run.id for run in runs()]:
+        tell(
+            "The training that this link was made with is not here: it lives in its own tab, and ends when that tab is "
+            "reloaded or closed or the server starts anew. Its settings are filled in below: press Start."
+        )

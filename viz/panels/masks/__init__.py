@@ -1,0 +1,1 @@
+"""What the page Masks is made of."""

@@ -1,0 +1,208 @@
+"""The Masks page's lower part: what a changed mask does to weights, to the next token and to the translation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model_core.mask_experiment import MaskCell, MaskedPass, MaskSetting, Shift, shifts
+from model_core.translator import Translator
+from viz.choose import choose_step
+from viz.components.matrix import fitted_limits, matrix
+from viz.figures.masks import next_token_figure, signed
+from viz.messages import tell
+from viz.panels.masks.panel import dark, write_cells
+from viz.panels.masks.runs import Searched, run_search
+from viz.panels.masks.state import REFUSED, Subject, cell_at
+from viz.panels.masks.words import differing, marked_html
+from viz.picture import show_figure
+from viz.selection import Selection
+from viz.theme import visible
+
+TOKENS_SHOWN = 5
+SEEN = "Without the causal mask every row sees the answer: the token it has to predict is the next row's input."
+
+
+def reset() -> None:
+    """All masks as they were."""
+    st.session_state["padding"] = st.session_state["causal"] = True
+    st.session_state[REFUSED] = None
+    write_cells(MaskSetting())
+
+
+def switch_off(name: str, row: str | None = None) -> None:
+    """Only this mask off; `row` is the sentence to look at."""
+    reset()
+    st.session_state[name] = False
+    if row is not None:
+        st.session_state["row"] = row
+
+
+def forbid_strongest(subject: Subject, cell: MaskCell) -> None:
+    """Only this cell forbidden."""
+    reset()
+    setting = MaskSetting(forbidden=frozenset({cell}))
+    st.session_state[REFUSED] = subject.refused(setting)
+    if st.session_state[REFUSED] is None:
+        write_cells(setting)
+
+
+def experiments(subject: Subject, selection: Selection, usual: MaskedPass, step: int, padded_row: str | None) -> None:
+    """Buttons that change something at once, and one that takes all back."""
+    row = step if selection.site != "encoder_self" else min(step, len(subject.source.ids) - 1)
+    key = int(usual.weights[selection.head or 0, row].argmax())
+    queries, keys = subject.tokens(selection.site)
+    strongest = cell_at(selection, row, key, "all layers")
+    with st.container(horizontal=True, gap="small", key="experiments"):
+        st.button("Let the decoder see the future", on_click=switch_off, args=("causal",))
+        if padded_row is not None:
+            st.button("Let <pad> be seen".replace("<", "\\<"), on_click=switch_off, args=("padding", padded_row))
+        st.button(
+            "Forbid the strongest cell of this row",
+            on_click=forbid_strongest,
+            args=(subject, strongest),
+            disabled=subject.refused(MaskSetting(forbidden=frozenset({strongest}))) is not None,
+        )
+        st.button("Reset", icon=":material/restart_alt:", on_click=reset, type="primary")
+    st.text(
+        f"Strongest in row {row + 1} of the chosen head: “{visible(queries[row].text)}” looks at "
+        f"“{visible(keys[key].text)}” with weight {usual.weights[selection.head or 0, row, key]:.2f}."
+    )
+
+
+def effect_on_weights(subject: Subject, selection: Selection, usual: MaskedPass, changed: MaskedPass) -> None:
+    """Before, after and the difference, for the chosen head."""
+    head = selection.head or 0
+    rows, columns = ([token.text for token in tokens] for tokens in subject.tokens(selection.site))
+    before, after = usual.weights[head], changed.weights[head]
+    difference = after - before
+    query, key = np.unravel_index(int(np.abs(difference).argmax()), difference.shape)
+    st.text(
+        f"Largest change of a weight in this head: “{visible(rows[query])}” → “{visible(columns[key])}”, from "
+        f"{before[query, key]:.3f} to {after[query, key]:.3f} ({signed(float(difference[query, key]))})."
+    )
+    places = st.columns(3, gap="medium")
+    with places[0]:
+        st.markdown("**Weights before**")
+        matrix(
+            before, rows, columns, key="weights-before", name="Weights before", masked=~usual.allowed[head],
+            limits=(0.0, 1.0),
+        )  # fmt: skip
+    with places[1]:
+        st.markdown("**Weights after**")
+        matrix(
+            after, rows, columns, key="weights-after", name="Weights after", masked=~changed.allowed[head],
+            limits=(0.0, 1.0),
+        )  # fmt: skip
+    with places[2]:
+        st.markdown("**After minus before**")
+        hidden = ~usual.allowed[head] & ~changed.allowed[head]
+        limits = fitted_limits(difference, diverging=True)
+        matrix(
+            difference, rows, columns, key="weights-difference", name="Difference of weights", masked=hidden,
+            limits=limits, diverging=True,
+        )  # fmt: skip
+
+
+def effect_on_next_token(
+    translator: Translator, subject: Subject, usual: MaskedPass, changed: MaskedPass, step: int
+) -> None:
+    """Bars before and after for the most probable tokens of the chosen row."""
+    found = shifts(usual, changed, step, TOKENS_SHOWN)
+    names = [token.text for token in translator.tokenizer.tokens([shift.id for shift in found])]
+    figure = next_token_figure(names, [s.before for s in found], [s.after for s in found], dark=dark())
+    index = max(range(len(found)), key=lambda i: abs(found[i].difference))
+    alt = (
+        f"Next token after row {step + 1}: “{visible(names[index])}” changes most, from {found[index].before:.3f} to "
+        f"{found[index].after:.3f}."
+    )
+    show_figure(figure, name="regard-masks-next-token", key="next-token", alt=alt, csv=lambda: shifts_csv(names, found))
+    st.text(alt)
+
+
+def shifts_csv(names: list[str], found: tuple[Shift, ...]) -> str:
+    """A line a token."""
+    rows = [(name, s.before, s.after, s.difference) for name, s in zip(names, found, strict=True)]
+    return pd.DataFrame(rows, columns=["token", "before", "after", "difference"]).to_csv(index=False)
+
+
+def effect_on_one_pass(subject: Subject, setting: MaskSetting, usual: MaskedPass, changed: MaskedPass) -> None:
+    """What the model now says of the translation that it had found, and, for the future, what that number means."""
+    sums = [found.log_probability(subject.target) for found in (usual, changed)]
+    right = [int((found.log_probabilities.argmax(axis=1) == list(subject.target)).sum()) for found in (usual, changed)]
+    left, middle = st.columns(2)
+    left.metric(
+        "Log-probability of the translation, in one pass",
+        f"{sums[1]:.2f}".replace("-", "−"),
+        f"{sums[1] - sums[0]:+.2f} against {sums[0]:.2f} before",
+    )
+    middle.metric(
+        "Rows whose most probable token is the translation's",
+        f"{right[1]} of {len(subject.target)}",
+        f"{right[1] - right[0]:+d} against {right[0]} before",
+    )
+    if not setting.causal:
+        alone = setting == MaskSetting(causal=False)
+        st.markdown(f"{SEEN} {about_the_future(sums[0], sums[1]) if alone else ''}")
+
+
+def about_the_future(before: float, after: float) -> str:
+    """What it means that the number fell, or rose, when every row saw the token that it had to predict."""
+    if after < before:
+        return (
+            "Still the translation became **less** probable. The model was trained with the mask and never learned to "
+            "read an answer there: keys of the future only disturb its heads."
+        )
+    return (
+        "The translation became **more** probable, but that measures nothing: a model that may look at the answer "
+        "is not tested on translating."
+    )
+
+
+def effect_on_translation(translator: Translator, subject: Subject, setting: MaskSetting) -> None:
+    """Both translations, the words that differ marked."""
+    before = Searched(subject.trace.target_text, True)
+    after = run_search(translator, subject, setting)
+    words = differing(before.text, after.text)
+    for place, name, marked in zip(st.columns(2, gap="medium"), ("Before", "After"), words, strict=True):
+        with place, st.container(border=True, key=f"translation-{name.lower()}"):
+            st.caption(f"{name}, searched for with a beam of 5")
+            st.html(marked_html(marked))
+    if not after.finished:
+        tell("The translation after the change reached its length limit before it ended.", "warning")
+    if before.text == after.text:
+        st.caption("Both translations are the same.")
+    if not setting.causal or any(c.site == "decoder_self" and c.key > c.query for c in setting.permitted):
+        st.caption(
+            "What lies in the future does not change a search: it writes one token at a time, and when a row is "
+            "computed (and its keys and values are cached) no later token exists."
+        )
+
+
+def effect(
+    translator: Translator,
+    subject: Subject,
+    setting: MaskSetting,
+    selection: Selection,
+    passes: tuple[MaskedPass, MaskedPass],
+    padded_row: str | None,
+) -> None:
+    """The experiment: choose a row, change something, see the difference."""
+    st.subheader("What if the mask were another one?", anchor=False, divider=True)
+    usual, changed = passes
+    step = choose_step(subject.trace)
+    experiments(subject, selection, usual, step, padded_row)
+    if setting.usual:
+        tell(
+            "Nothing is changed yet: take one of the buttons, switch a mask off, or click a cell of the second matrix."
+        )
+        return
+    if not setting.padding and not subject.source.padding:
+        st.caption("This sentence has no padding, so its padding mask changes nothing; look at the other sentence.")
+    st.markdown("**The translation**")
+    effect_on_translation(translator, subject, setting)
+    effect_on_one_pass(subject, setting, usual, changed)
+    st.markdown("**The next token** in the chosen row, in one pass")
+    effect_on_next_token(translator, subject, usual, changed, step)
+    effect_on_weights(subject, selection, usual, changed)

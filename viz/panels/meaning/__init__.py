@@ -1,0 +1,1 @@
+"""What the page Meaning is made of."""

@@ -1,0 +1,212 @@
+"""What the sentences become: the French word, what the word looks at on the way, and how alike whole sentences are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from model_core.aligned_words import AlignedWord, aligned_words, nearest_word
+from model_core.homographs import senses_shown
+from model_core.meaning import cosine
+from model_core.trace import Tokens, TranslationTrace
+from model_core.translator import Translator
+from model_core.word_spans import WordSpan
+from viz.choose import choose_map, default_selection
+from viz.components.tinted import Tint, tinted
+from viz.figures.meaning import pair_name, pairs_of, sentence_histogram
+from viz.frame import find, show_notes
+from viz.panels.meaning.data import senses, unrelated
+from viz.panels.meaning.sentences import Sentence, SharedWord
+from viz.picture import show_figure
+from viz.theme import visible
+
+SHOWN = 0.05  # attention below this has its tint but no number
+NAMED = 3
+
+
+def find_traces(translator: Translator, sentences: Sequence[Sentence]) -> dict[int, TranslationTrace]:
+    """The traces by the sentence's number; where there is none the page says why."""
+    traces = {}
+    for sentence in sentences:
+        found = find(translator, sentence.encoded.text)
+        if found is not None:
+            traces[sentence.number] = found.trace
+            show_notes(found)
+    return traces
+
+
+def translations(traces: Mapping[int, TranslationTrace], shared: SharedWord | None) -> None:
+    """Each sentence over its translation, the word and what it became marked."""
+    spans = {} if shared is None else dict(zip(shared.numbers, shared.spans, strict=True))
+    title = "The translations" if shared is None else "The French word that comes out"
+    st.subheader(title, anchor=False, divider=True)
+    became = {number: _became(traces[number], spans[number]) for number in traces if number in spans}
+    if shared is not None:
+        st.text(summary(shared.word, became))
+    columns = []
+    for place, (number, trace) in enumerate(traces.items()):
+        if place % 2 == 0:  # row by row, so that a narrow page keeps the order
+            columns = st.columns(2, gap="medium")
+        with columns[place % 2], st.container(border=True):
+            _translation(number, trace, spans.get(number), became.get(number), shared.word if shared else "")
+
+
+def _became(trace: TranslationTrace, span: WordSpan) -> list[AlignedWord]:
+    """The aligned words; where no word is predicted looking at the source word most, the one that does so most."""
+    layer = default_selection(trace).layer
+    nearest = nearest_word(trace, span, layer)
+    return aligned_words(trace, span, layer) or ([] if nearest is None else [nearest])
+
+
+def spelled(words: Sequence[AlignedWord]) -> str:
+    """The words with blanks between."""
+    return " ".join(word.span.text for word in words)
+
+
+def summary(word: str, became: Mapping[int, Sequence[AlignedWord]]) -> str:
+    """What the word becomes in each sentence, in one sentence."""
+    groups: dict[str, list[str]] = {}
+    for number, words in became.items():
+        groups.setdefault(spelled(words) or "nothing", []).append(str(number))
+    if len(groups) == 1 and len(became) > 1:
+        every = "both" if len(became) == 2 else f"all {len(became)}"
+        return f"“{word}” becomes “{next(iter(groups))}” in {every} sentences."
+    parts = [f"“{french}” in {_sentences(numbers)}" for french, numbers in groups.items()]
+    return f"“{word}” becomes {', '.join(parts)}."
+
+
+def _sentences(numbers: Sequence[str]) -> str:
+    if len(numbers) == 1:
+        return f"sentence {numbers[0]}"
+    return f"sentences {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _translation(
+    number: int, trace: TranslationTrace, span: WordSpan | None, became: Sequence[AlignedWord] | None, word: str
+) -> None:
+    dark = st.context.theme.type == "dark"
+    st.caption(f"Sentence {number}")
+    source = _marks(trace.source_tokens, [] if span is None else [span])
+    tinted(f"Sentence {number}", trace.source_tokens[1:-1], source[1:-1], dark=dark, key=f"source-{number}")
+    marks = _marks(trace.predicted_tokens, [aligned.span for aligned in became or ()])
+    for aligned in became or ():
+        marks[aligned.span.start] = Tint(marked=True, note=f"{aligned.probability:.2f}")
+    tinted(f"Translation {number}", trace.predicted_tokens[:-1], marks[:-1], dark=dark, key=f"target-{number}")
+    if span is not None and became is not None:
+        st.text(_told(trace, span, became, word))
+
+
+def _marks(tokens: Tokens, spans: Sequence[WordSpan]) -> list[Tint]:
+    return [Tint(marked=any(span.start <= i < span.stop for span in spans)) for i in range(len(tokens))]
+
+
+def _told(trace: TranslationTrace, span: WordSpan, became: Sequence[AlignedWord], word: str) -> str:
+    """What the word became, how sure the model was, and which sense that is."""
+    if not became:
+        return "The translation has no word."
+    parts = [f"“{a.span.text}” (probability {a.probability:.2f}, attention {a.share:.2f})" for a in became]
+    told = f"“{span.text}” → {', '.join(parts)}"
+    if word not in senses():
+        return f"{told}."
+    here = senses_shown(spelled(became), word, senses())
+    shown = here or senses_shown(trace.target_text, word, senses())
+    if not shown:
+        return f"{told}: none of the French forms that the homograph set has for “{word}”."
+    where = "" if here else ", by another word of the translation"
+    return f"{told}: the sense “{'” or “'.join(shown)}”{where}."
+
+
+@st.fragment
+def attention_of_word(traces: Mapping[int, TranslationTrace], shared: SharedWord) -> None:
+    """The word's row of one encoder map in each sentence, as tints."""
+    st.subheader("What the word looks at", anchor=False, divider=True)
+    selection = choose_map(next(iter(traces.values())), sites=("encoder_self",))
+    rows = {
+        number: word_attention(traces[number], span, selection.layer, selection.head)
+        for number, span in zip(shared.numbers, shared.spans, strict=True)
+        if number in traces
+    }
+    top = max(float(row.max()) for row in rows.values())
+    dark = st.context.theme.type == "dark"
+    for number, span in zip(shared.numbers, shared.spans, strict=True):
+        if number not in rows:
+            continue
+        tokens, row = traces[number].source_tokens, rows[number]
+        marks = [
+            Tint(share / top, mark.marked, f"{share:.2f}" if share >= SHOWN else "", f"{share:.4f}")
+            for share, mark in zip(map(float, row), _marks(tokens, [span]), strict=True)
+        ]
+        tinted(f"What {span.text} looks at in sentence {number}", tokens, marks, dark=dark, key=f"looks-{number}")
+        st.text(looks_most(span, tokens, row))
+    st.caption(
+        f"The colour runs from 0 to the strongest weight here, {top:.2f}; numbers below {SHOWN} are left out. A word "
+        "of several pieces looks with all of them: the mean of their rows."
+    )
+    name = f"regard-meaning-looks-layer{selection.layer + 1}.csv"
+    st.download_button("Weights as CSV", lambda: _looks_csv(traces, rows), name, "text/csv", on_click="ignore")
+
+
+def word_attention(trace: TranslationTrace, span: WordSpan, layer: int, head: int | None) -> NDArray[np.float64]:
+    """Mean over a word's pieces of what they give to each source token: `[S]`, which sums to 1."""
+    return trace.encoder_self.map(layer, head)[span.pieces].mean(axis=0, dtype=np.float64)
+
+
+def looks_most(span: WordSpan, tokens: Tokens, row: NDArray[np.float64]) -> str:
+    """The strongest few, in words."""
+    best = np.argsort(-row, kind="stable")[:NAMED]
+    return (
+        f"“{span.text}” looks most at " + ", ".join(f"“{visible(tokens[i].text)}” ({row[i]:.2f})" for i in best) + "."
+    )
+
+
+def _looks_csv(traces: Mapping[int, TranslationTrace], rows: Mapping[int, NDArray[np.float64]]) -> bytes:
+    table = [
+        {"sentence": number, "token": place, "text": visible(token.text), "weight": weight}
+        for number, row in rows.items()
+        for place, (token, weight) in enumerate(zip(traces[number].source_tokens, row, strict=True), start=1)
+    ]
+    return pd.DataFrame(table).to_csv(index=False).encode("utf-8-sig")
+
+
+def whole_sentences(
+    translator: Translator, sentences: Sequence[Sentence], traces: Mapping[int, TranslationTrace]
+) -> None:
+    """How alike the sentences are as wholes, beside unrelated ones, and their translations side by side."""
+    st.subheader("The sentences as wholes", anchor=False, divider=True)
+    numbers = [sentence.number for sentence in sentences]
+    pairs = pairs_of(len(sentences))
+    own = [cosine(sentences[a].encoded.mean, sentences[b].encoded.mean) for a, b in pairs]
+    others = unrelated(translator).sentences
+    told = closeness(own, pairs, numbers, others)
+    st.text(told)
+    left, right = st.columns([7, 5], gap="medium")
+    with left:
+        names = [pair_name(pair, numbers) for pair in pairs]
+        figure = sentence_histogram(others, own, names, dark=st.context.theme.type == "dark")
+        table = pd.DataFrame({"pair": [*names, *["unrelated"] * len(others)], "cosine": [*own, *others]})
+        csv = lambda: table.to_csv(index=False)  # noqa: E731
+        show_figure(figure, name="regard-meaning-sentences", key="wholes", alt=told, csv=csv)
+    with right:
+        for sentence in sentences:
+            st.caption(f"Sentence {sentence.number}")
+            st.text(sentence.encoded.text)
+            if sentence.number in traces:
+                st.text(f"→ {traces[sentence.number].target_text}")
+
+
+def closeness(
+    own: Sequence[float], pairs: Sequence[tuple[int, int]], numbers: Sequence[int], others: NDArray[np.float64]
+) -> str:
+    """The closest pair beside unrelated ones, in one sentence."""
+    best = int(np.argmax(own))
+    above = 100 * float((others >= own[best]).mean())
+    share = "none is" if not above else f"{above:.1f} % are"
+    return (
+        f"Sentences {pair_name(pairs[best], numbers)} have mean encoder outputs with a cosine of {own[best]:.2f}. "
+        f"Of {len(others):,} pairs of unrelated sentences (mean {others.mean():.2f}, highest {others.max():.2f}) "
+        f"{share} as alike."
+    )
