@@ -7,9 +7,9 @@ import streamlit as st
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.frame import about, ask_sentence, find, open_page, show_notes
-from viz.positions_encoding import encoding_panel, follow_checkpoint, own_settings
-from viz.positions_facts import equivariance_panel, norms_panel
-from viz.positions_sentence import experiment_panel
+from viz.panels.positions.encoding import encoding_panel, follow_checkpoint, own_settings
+from viz.panels.positions.facts import equivariance_panel, norms_panel
+from viz.panels.positions.sentence import experiment_panel
 
 EXAMPLES = {
     "en-fr": (

@@ -1,0 +1,1 @@
+"""What the page Positions is made of."""

@@ -1,0 +1,198 @@
+"""The encoding by itself: base, width and number of positions to play with, and four pictures of it.
+
+All of it is one fragment: moving a slider reruns nothing else on the page.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model_core.position_experiment import Floats, encoding_table
+from model_core.translator import Translator
+from viz.figures.positions import (
+    MOST_CURVES,
+    Similarity,
+    encoding_curves,
+    encoding_heatmap,
+    shown_dimensions,
+    shown_positions,
+    similarity_curve,
+    similarity_heatmap,
+    similarity_matrix,
+    wave_length,
+)
+from viz.picture import show_figure
+
+BASES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+FEWEST, MOST = 4, 256
+Settings = dict[str, int]
+"""Base, d_model and number of positions under the names that the link has for them."""
+
+
+def own_settings(translator: Translator) -> Settings:
+    """The model's own: as many positions as its longest sentence takes, <s> and </s> included."""
+    config = translator.config
+    return {
+        "base": round(config.position_base),
+        "d_model": config.d_model,
+        "positions": min(max(translator.max_pieces + 2, FEWEST), MOST),
+    }
+
+
+def follow_checkpoint(checkpoint: str, own: Settings) -> None:
+    """Another checkpoint brings its own settings; what a link says at first stays."""
+    if st.session_state.setdefault("positions-checkpoint", checkpoint) != checkpoint:
+        st.session_state.update({"positions-checkpoint": checkpoint, **own})
+
+
+def ask_settings(own: Settings) -> Settings:
+    """Three sliders, and the way back to the model's own encoding."""
+
+    def reset() -> None:
+        st.session_state.update(own)
+
+    left, middle, right = st.columns(3, gap="medium")
+    with left:
+        base = st.select_slider(
+            "Base n",
+            sorted({*BASES, own["base"]}),
+            own["base"],
+            key="base",
+            bind="query-params",
+            help="The larger it is, the longer the longest waves.",
+        )
+    with middle:
+        d_model = st.select_slider(
+            "Width d_model", sorted({*WIDTHS, own["d_model"]}), own["d_model"], key="d_model", bind="query-params"
+        )
+    with right:
+        positions = st.slider("Positions", FEWEST, MOST, own["positions"], key="positions", bind="query-params")
+    now = {"base": int(base), "d_model": int(d_model), "positions": int(positions)}
+    told = f"The model's own: base {own['base']:,}, d_model {own['d_model']}, at most {own['positions']} positions."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(told, width="content")
+        if now != own:
+            st.button("Back to the model's own", type="tertiary", icon=":material/undo:", on_click=reset)
+    return now
+
+
+def default_dimensions(d_model: int) -> list[int]:
+    """A pair of sine and cosine, and sines that wave ever more slowly."""
+    first, *rest = (2 * (d_model // 2 * eighths // 8) for eighths in (1, 2, 3, 4))
+    return sorted({first, first + 1, *rest})
+
+
+def ask_dimensions(d_model: int) -> list[int]:
+    """Which dimensions to draw as curves; those that a smaller width no longer has are let go."""
+    kept = [dimension for dimension in st.session_state.get("dimensions", ()) if dimension < d_model]
+    if kept != list(st.session_state.get("dimensions", ())):
+        st.session_state["dimensions"] = kept
+    return st.multiselect(
+        "Dimensions",
+        range(d_model),
+        default_dimensions(d_model),
+        key="dimensions",
+        bind="query-params",
+        max_selections=MOST_CURVES,
+        select_all=False,
+        help=f"From 0 to d_model − 1, at most {MOST_CURVES}. Even ones are sines, odd ones cosines.",
+    )
+
+
+def table_csv(table: Floats) -> str:
+    """The encoding `[P, D]`: a row a position, a column a dimension, all of them, also those that are not drawn."""
+    return pd.DataFrame(table).to_csv(index_label="position", lineterminator="\r\n")
+
+
+@st.fragment
+def encoding_panel(own: Settings, sentence: int | None) -> None:
+    """The sliders and the pictures; `sentence` is how many tokens the sentence has, if there is one."""
+    st.subheader("The encoding", anchor=False, divider=True)
+    now = ask_settings(own)
+    table = encoding_table(now["positions"], now["d_model"], float(now["base"]))
+    dark = st.context.theme.type == "dark"
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show_table(table, sentence, dark)
+    with right:
+        show_curves(table, now["base"], dark)
+    show_similarity(table, dark)
+
+
+def show_table(table: Floats, sentence: int | None, dark: bool) -> None:
+    """The encoding as a heatmap, and what of it is not drawn."""
+    positions, d_model = table.shape
+    st.markdown("**What is added at each position** (a row)")
+    drawn = len(shown_dimensions(positions, d_model))
+    if drawn < d_model:
+        st.caption(f"{drawn} of the {d_model} dimensions are drawn: whole pairs, evenly spread. The CSV has all.")
+    alt = (
+        f"Sinusoidal encoding of {positions} positions in {d_model} dimensions: fast waves in the first dimensions, "
+        f"slow ones in the last. The last dimension goes from 1 at position 0 to {table[-1, -1]:.3f} at position "
+        f"{positions - 1}."
+    )
+    show_figure(
+        encoding_heatmap(table, sentence, dark=dark),
+        name="regard-positions-encoding",
+        key="encoding-heatmap",
+        alt=alt,
+        csv=lambda: table_csv(table),
+    )
+
+
+def show_curves(table: Floats, base: int, dark: bool) -> None:
+    """Chosen columns of the heatmap as curves."""
+    positions, d_model = table.shape
+    st.markdown("**Some dimensions** (columns of the heatmap)")
+    dimensions = ask_dimensions(d_model)
+    if not dimensions:
+        st.info("Choose at least one dimension.")
+        return
+    lengths = ", ".join(f"{wave_length(dimension, d_model, base):,.4g}" for dimension in dimensions)
+    show_figure(
+        encoding_curves(table, dimensions, float(base), dark=dark),
+        name="regard-positions-curves",
+        key="encoding-curves",
+        alt=f"Dimensions {', '.join(map(str, dimensions))} over {positions} positions; wave lengths {lengths}.",
+        csv=lambda: pd.DataFrame(table[:, dimensions], columns=dimensions).to_csv(index_label="position"),
+    )
+
+
+def show_similarity(table: Floats, dark: bool) -> None:
+    """How similar the encodings of two positions are: all pairs, and by distance."""
+    positions, d_model = table.shape
+    st.markdown("**How similar two positions are**: it depends only on how far apart they stand.")
+    kind: Similarity = st.segmented_control(
+        "Measure", get_args(Similarity), default="dot product", required=True, key="measure", bind="query-params"
+    )
+    values = similarity_matrix(table, kind)[0]
+    zero = np.flatnonzero(values < values[0] / 2)
+    half = f"it falls below half of that at distance {zero[0]}" if len(zero) else "it never falls below half of that"
+    step = shown_positions(positions)
+    thin = f" One position in {step[1]} is drawn on the left." if step[1] > 1 else ""
+    st.caption(
+        f"At distance 0 the {kind} is {values[0]:,.4g}; {half}. The cosine is the dot product divided by "
+        f"d_model / 2 = {d_model // 2}, the squared length of every encoding.{thin}"
+    )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show_figure(
+            similarity_heatmap(table, kind, dark=dark),
+            name="regard-positions-similarity",
+            key="similarity-heatmap",
+            alt=f"The {kind} of every two of {positions} positions: a bright diagonal of {values[0]:.4g} that fades.",
+            csv=lambda: pd.DataFrame(similarity_matrix(table, kind)).to_csv(index_label="position"),
+        )
+    with right:
+        show_figure(
+            similarity_curve(table, kind, dark=dark),
+            name="regard-positions-by-distance",
+            key="similarity-curve",
+            alt=f"The {kind} by distance: {values[0]:.4g} at 0, {values[1]:.4g} at 1; {half}.",
+            csv=lambda: pd.DataFrame({kind: values}).to_csv(index_label="distance"),
+        )
