@@ -17,10 +17,10 @@ BENCH_PY := $(BENCH_VENV)/bin/python
 # One thread a request: two on busy cores are slower than one. Training takes all cores and sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: help run test lint format chromium bench bench-ui clean distclean
+.PHONY: help run test lint format chromium bench bench-ui soak pictures clean distclean
 
 help:
-	@echo "make run | test | lint | format | bench | bench-ui | clean | distclean"
+	@echo "make run | test | lint | format | bench | bench-ui | soak | pictures | clean | distclean"
 
 run: $(VENV)/.installed
 	$(ONE_THREAD) $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS) $(ARGS)
@@ -45,6 +45,12 @@ bench: $(BENCH_VENV)/.installed
 
 bench-ui: $(VENV)/.installed-dev chromium
 	$(ONE_THREAD) $(PY) -m benchmarks.ui $(ARGS)
+
+soak: $(VENV)/.installed-dev chromium
+	$(ONE_THREAD) $(PY) -m benchmarks.soak $(ARGS)
+
+pictures: $(VENV)/.installed-dev chromium
+	$(ONE_THREAD) $(PY) -m docs.take_pictures $(ARGS)
 
 # A stamp is younger than the requirements that it stands for, so pip runs only when they change.
 $(VENV)/.installed: requirements.txt | $(PY)
