@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from model_core.cache import KeyValueCache, LayerCache
-from model_core.config import BOS_ID
+from model_core.config import BOS_ID, DecodingConfig
 from model_core.hooks import AttentionHook, Compose, Recorder
 from model_core.hypotheses import ranks, score_steps
 from model_core.layers import DecoderLayer
 from model_core.masks import causal_mask
+from model_core.sampling import DrawnFrom, drawn_from
 from model_core.trace import DecodingStep
 from model_core.transformer import Transformer
 
@@ -83,6 +84,15 @@ class ForcedPass:
         self.cache.cut(0)
         self._scored = None
         return ranks(target, self._log_probabilities(target, None, None))
+
+    @torch.inference_mode()
+    def drawn_from(
+        self, target: Sequence[int], asked: Sequence[Sequence[int]], config: DecodingConfig
+    ) -> tuple[DrawnFrom, ...]:
+        """What sampling as in `config` draws from at each step of `target`; like `ranks`, it leaves nothing behind."""
+        self.cache.cut(0)
+        self._scored = None
+        return drawn_from(self._log_probabilities(target, None, None), asked, config)
 
     def _log_probabilities(
         self, target: Sequence[int], hook: AttentionHook | None, record: list[Tensor] | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -50,6 +51,31 @@ def truncate(log_probabilities: Tensor, temperature: float, top_k: int, top_p: f
     before = probabilities.cumsum(dim=-1) - probabilities
     probabilities = probabilities.masked_fill(before >= top_p, 0.0)
     return probabilities / probabilities.sum(dim=-1, keepdim=True), ids
+
+
+@dataclass(frozen=True)
+class DrawnFrom:
+    """What a sampler draws from at one step: the number of ids that are left, and the share of those asked about.
+
+    A share is the probability with which an id is drawn; 0 says that top-k or top-p cut it off.
+    """
+
+    count: int
+    shares: tuple[float, ...]
+
+
+def drawn_from(
+    log_probabilities: Tensor, asked: Sequence[Sequence[int]], config: DecodingConfig
+) -> tuple[DrawnFrom, ...]:
+    """One entry a row of `[R, V]`, with the shares of the ids that are `asked` about there."""
+    probabilities, ids = truncate(log_probabilities, config.temperature, config.top_k, config.top_p)
+    shares = torch.zeros(log_probabilities.shape, dtype=probabilities.dtype, device=probabilities.device)
+    shares.scatter_(-1, ids, probabilities)
+    counts = (probabilities > 0.0).sum(dim=-1).tolist()
+    return tuple(
+        DrawnFrom(count, tuple(row[list(wanted)].tolist()))
+        for count, row, wanted in zip(counts, shares, asked, strict=True)
+    )
 
 
 def draw(probabilities: Tensor, uniform: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from model_core.forced_pass import ForcedPass
 from model_core.given import checked_beginning, checked_target
 from model_core.hooks import AttentionHook
 from model_core.recording import record
+from model_core.sampling import DrawnFrom
 from model_core.source import MAX_CHARACTERS, MAX_PIECES, EmptyInput, InputError, Source, prepare_source
 from model_core.tokenizer import Tokenizer
 from model_core.trace import TranslationTrace
@@ -185,6 +186,20 @@ class Translator:
         source, wanted = self.prepare(text), self._target_ids(target)
         check_model(self.checkpoint.model)
         return ForcedPass(self.checkpoint.model, source.ids, keep=False).ranks(wanted)
+
+    def drawn_from(
+        self, text: str, target: str | Sequence[int], asked: Sequence[Sequence[int]], decoding: DecodingConfig
+    ) -> tuple[DrawnFrom, ...]:
+        """What sampling draws from at each step of `target` (as in `trace`; </s> included).
+
+        `asked` has the ids whose shares are wanted, for each step.
+
+        Raises:
+            InputError: the text or the target can't be used.
+        """
+        source, wanted = self.prepare(text), self._target_ids(target)
+        check_model(self.checkpoint.model)
+        return ForcedPass(self.checkpoint.model, source.ids, keep=False).drawn_from(wanted, asked, decoding)
 
     def replay(self, translation: Translation, rank: int = 0, hook: AttentionHook | None = None) -> TranslationTrace:
         """Records what stands behind a translation that was found; `rank` chooses among its n-best.

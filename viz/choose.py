@@ -7,6 +7,7 @@ elsewhere: `share` it and rerun.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -30,17 +31,24 @@ def default_selection(trace: TranslationTrace) -> Selection:
     return Selection("cross", (layers - 1) // 2 if layers > 2 else layers - 1, None)
 
 
-def shared_selection(trace: TranslationTrace, sites: Sequence[Site] = SITES, mean: bool = True) -> Selection:
-    """The map that is chosen now, kept to `sites` and, without `mean`, to a single head (the first, if none is)."""
+def shared_selection(
+    trace: TranslationTrace, sites: Sequence[Site] = SITES, mean: bool = True, first: Site | None = None
+) -> Selection:
+    """The map that is chosen now, kept to `sites` and, without `mean`, to one head (the first, if none is). `first`
+    is the site to begin with where none was chosen on any page; the other pages don't hear of it."""
     default = default_selection(trace)
+    if first is not None:
+        default = replace(default, site=first)
     asked = selection_from({name: shared(name) for name in NAMES}, trace, default)
     site = asked.site if asked.site in sites else sites[0]
     return Selection(site, asked.layer, 0 if asked.head is None and not mean else asked.head)
 
 
-def choose_map(trace: TranslationTrace, *, sites: Sequence[Site] = SITES, mean: bool = True) -> Selection:
-    """Three controls in a row; the choice goes into the link when it is made."""
-    now = shared_selection(trace, sites, mean)
+def choose_map(
+    trace: TranslationTrace, *, sites: Sequence[Site] = SITES, mean: bool = True, first: Site | None = None
+) -> Selection:
+    """Three controls in a row; the choice goes into the link when it is made. See `shared_selection`."""
+    now = shared_selection(trace, sites, mean, first)
     maps = trace.maps(now.site)
     heads = ([MEAN_NAME] if mean else []) + [str(head + 1) for head in range(maps.heads)]
     st.session_state["choose-site"] = SITE_NAMES[now.site]
@@ -74,14 +82,15 @@ def choose_token(trace: TranslationTrace, label: str = "Source token") -> int:
     return _choose(label, "token", trace.source_tokens, shared_token(trace))
 
 
-def shared_step(trace: TranslationTrace) -> int:
-    """The decoder row (from 0) that is chosen now; at first the first one."""
-    return _or(index_from(shared("step"), len(trace.predicted_tokens)), 0)
+def shared_step(trace: TranslationTrace, first: int = 0) -> int:
+    """The decoder row (from 0) that is chosen now; where none was chosen on any page, `first` or the last one."""
+    rows = len(trace.predicted_tokens)
+    return _or(index_from(shared("step"), rows), min(first, rows - 1))
 
 
-def choose_step(trace: TranslationTrace, label: str = "Step: predicts") -> int:
-    """A row of the decoder, from 0, named by the token that it predicts."""
-    return _choose(label, "step", trace.predicted_tokens, shared_step(trace))
+def choose_step(trace: TranslationTrace, label: str = "Step: predicts", first: int = 0) -> int:
+    """A row of the decoder, from 0, named by the token that it predicts. See `shared_step`."""
+    return _choose(label, "step", trace.predicted_tokens, shared_step(trace, first))
 
 
 def _or(found: int | None, default: int) -> int:

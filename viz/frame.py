@@ -27,6 +27,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "copy": ("a b c d", "d c b a", "a b a b a b", "p o n m l k j i h g"),
 }
 
+_PAGE, _ARRIVED = "page-shown", "page-has-just-opened"
+
 
 def open_page(title: str, lead: str, *, choose: bool = True) -> Translator | None:
     """The bar, the title, one sentence on what is seen, and the choice of the checkpoint.
@@ -35,6 +37,8 @@ def open_page(title: str, lead: str, *, choose: bool = True) -> Translator | Non
     offer. With `choose` False nothing is chosen or loaded.
     """
     restore()
+    st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != title
+    st.session_state[_PAGE] = title
     navigation_bar()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container():
@@ -74,22 +78,24 @@ def ask_sentence(translator: Translator, examples: Mapping[str, Sequence[str]] =
     offered = tuple(examples.get(name, EXAMPLES.get(name, ())))
     first = offered[0] if offered else ""
     key = "letters" if copies else "text"
-    st.session_state.setdefault(key, shared(key, first))
+    text = shared(key, first)
+    # Another page's box of the same name is not this one. Otherwise written only where it differs: see `viz.linked`.
+    if st.session_state[_ARRIVED] or st.session_state.get(key) != text:
+        st.session_state[key] = text
 
     def take(example: str) -> None:
-        st.session_state[key] = example
+        share(**{key: example})
 
-    text = st.text_input(
+    st.text_input(
         "Letters to copy: a to p, with blanks between" if copies else "English sentence",
         key=key,
+        on_change=lambda: take(st.session_state[key]),
         placeholder="Type a sentence and press Enter",
     )
-    if text != first or shared(key):
-        share(**{key: text or ""})
     with st.container(horizontal=True, gap="small", key="examples"):
         for number, example in enumerate(offered):
             st.button(example, key=f"example-{name}-{number}", type="tertiary", on_click=take, args=(example,))
-    return text or ""
+    return text
 
 
 def find(translator: Translator, text: str, decoding: DecodingConfig = SEARCH) -> Found | None:

@@ -35,7 +35,8 @@ def show_figure(
     """
     picture = st.session_state.get(f"{key}-picture") or "PNG"
     st.plotly_chart(figure, key=key, theme=None, alt=alt, config=chart_config(name, picture))
-    with st.container(horizontal=True, horizontal_alignment="right"), st.popover("Download", type="tertiary"):
+    menu = st.container(horizontal=True, horizontal_alignment="right", key=f"picture-menu-{key}")
+    with menu, st.popover("Download", type="tertiary"):
         if csv is not None:
             st.download_button(
                 "The numbers as CSV",

@@ -43,6 +43,14 @@ def test_a_sentence_gives_a_translation_and_a_heatmap() -> None:
     assert any(trace["type"] == "heatmap" for trace in figure["data"])
 
 
+def test_the_story_of_bank_is_one_click_away_where_words_are_translated() -> None:
+    def links(**query: str) -> list[str]:
+        return [link.proto.label for link in run(**query).get("page_link")]
+
+    assert any("bank" in label for label in links())
+    assert not any("bank" in label for label in links(checkpoint="copy"))
+
+
 def test_nothing_typed_is_asked_for_kindly() -> None:
     app = run(text="")
     assert not app.exception

@@ -189,6 +189,31 @@ def test_hostile_targets_get_an_answer(name: str) -> None:
         assert "Type a translation" in answer
 
 
+def test_sampling_shows_what_top_k_and_top_p_cut_off(translator: Translator) -> None:
+    config = DecodingConfig("sample", temperature=2.0, top_k=3, top_p=0.9, seed=7, alternatives=10)
+    sent = stepper(copied(strategy="sample", temperature="2.0", topk="3", topp="0.9", seed="7"))["steps"]
+    ids = [step["chosen"] for step in sent]
+    asked = [[piece[0] for piece in step["pieces"]] for step in sent]
+    wanted = translator.drawn_from(LETTERS, ids, asked, config)
+    assert [step["draw"]["count"] for step in sent] == [one.count for one in wanted]
+    for step, one in zip(sent, wanted, strict=True):
+        assert step["draw"]["shares"] == pytest.approx(one.shares, abs=1e-6)
+        assert sum(share > 0 for share in step["draw"]["shares"]) <= 3
+        assert sum(step["draw"]["shares"]) == pytest.approx(1, abs=1e-5)
+    assert all(step["draw"]["shares"][[p[0] for p in step["pieces"]].index(step["chosen"])] > 0 for step in sent[:-1])
+    assert "draw" not in stepper(copied(strategy="greedy"))["steps"][0]
+
+
+def test_what_is_removed_from_a_typed_translation_is_told() -> None:
+    answer = told(copied(writer="you write", target="c\x00 a\x07 b"))
+    assert "2 control characters in what you typed had to be removed" in answer
+
+
+def test_an_improbable_sample_is_not_called_impossible() -> None:
+    answer = told(copied(writer="you write", target="p p p p p p p p"))
+    assert "0.000 a piece" not in answer and "e-" in answer
+
+
 def test_sampling_follows_its_seed(translator: Translator) -> None:
     query = {"strategy": "sample", "temperature": "3.0", "seed": "11"}
     ids = [[step["chosen"] for step in stepper(copied(**query))["steps"]] for _ in range(2)]

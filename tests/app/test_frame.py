@@ -59,3 +59,16 @@ def test_an_unknown_checkpoint_is_named_and_another_one_taken() -> None:
     assert not app.exception
     assert "There is no checkpoint ../secret" in told(app)
     assert "checkpoint" not in app.query_params
+
+
+def test_each_page_opens_with_its_own_example_until_a_sentence_is_chosen_which_then_comes_along() -> None:
+    masks, positions = (next(entry for entry in ENTRIES if entry.title == title) for title in ("Masks", "Positions"))
+    app = run(masks, checkpoint="copy")
+    app.switch_page(positions.script).run()
+    assert not app.exception
+    assert app.text_input(key="letters").value == "a b c d e f g" and "letters" not in app.query_params
+    app.text_input(key="letters").set_value("c b a").run()
+    app.switch_page(masks.script).run()
+    assert app.text_input(key="letters").value == "c b a" == app.query_params["letters"]
+    next(button for button in app.button if button.label == "d c b a").click().run()
+    assert app.text_input(key="letters").value == "d c b a" == app.query_params["letters"]

@@ -87,3 +87,15 @@ def test_whatever_is_typed_is_answered(name: str) -> None:
     assert not app.exception
     if answer is None:
         assert "**7 of 11.**" in texts(app)
+
+
+def test_the_concatenation_opens_at_a_cell_of_the_chosen_head() -> None:
+    app = run(text="How are you?", site="cross", layer="3", head="2", stage="9")
+    assert not app.exception
+    assert "is dimension" in texts(app) and "of head 2, the chosen head" in texts(app)
+
+
+def test_the_memory_has_the_letter_of_the_formula() -> None:
+    """M is the mask there, and Y what keys and values are made from."""
+    app = run(text="How are you?", site="cross", stage="1")
+    assert "$Y$" in texts(app) and "$M$ **" not in texts(app)

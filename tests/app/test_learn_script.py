@@ -70,6 +70,24 @@ def test_before_anybody_trains_the_shipped_model_is_shown() -> None:
     assert run(at="77").select_slider(key="learn-at").value == 75, "the nearest step that there is"
 
 
+def test_the_film_plays_every_step_once_and_stands_at_the_end() -> None:
+    app = run(at="100")
+    steps = [int(step) for step in app.select_slider(key="learn-at").options]
+    app.button(key="learn-play").click().run()
+    seen = [app.select_slider(key="learn-at").value]
+    assert app.query_params["at"] == "100", "the link follows when the film stands"
+    while "learn-hold" in [button.key for button in app.button]:
+        app.run()
+        assert not app.exception
+        seen.append(app.select_slider(key="learn-at").value)
+    assert seen == [step for step in steps if step > 100]
+    assert "at" not in app.query_params
+    app.button(key="learn-play").click().run()
+    assert app.select_slider(key="learn-at").value == 0, "from the beginning again"
+    app.button(key="learn-hold").click().run()
+    assert app.select_slider(key="learn-at").value == 0 and app.query_params["at"] == "0"
+
+
 def test_a_training_runs_to_its_end_and_is_compared() -> None:
     app = run(**SMALL)
     app.button(key="start").click().run()

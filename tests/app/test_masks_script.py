@@ -107,6 +107,51 @@ def test_buttons_change_a_mask_and_take_it_back() -> None:
     assert app.query_params["off"] and "1 turned cell" in "\n".join(expander.label for expander in app.expander)
 
 
+def test_it_opens_where_something_is_masked_and_other_pages_do_not_hear_of_it() -> None:
+    app = run(text=SENTENCE, second=SECOND)
+    assert app.selectbox(key="choose-site").value == "Decoder self-attention"
+    assert "Nothing is masked in this map" not in texts(app)
+    assert not {"site", "step"} & set(app.query_params)
+
+
+def test_a_link_with_a_cell_opens_at_that_cell() -> None:
+    app = run(text=SENTENCE, second=SECOND, off="cross-3-4")
+    assert app.selectbox(key="choose-site").value == "Cross-attention"
+    assert str(app.selectbox(key="choose-step").value).startswith("3 ")
+    chosen = run(text=SENTENCE, second=SECOND, off="cross-3-4", site="encoder_self", step="1")
+    assert chosen.selectbox(key="choose-site").value == "Encoder self-attention"
+    assert str(chosen.selectbox(key="choose-step").value).startswith("1 ")
+
+
+def test_a_row_that_a_change_does_not_reach_says_so_and_shows_the_way() -> None:
+    """A cell of row 3 changes nothing in row 1, which comes before it."""
+    app = run(text=SENTENCE, second=SECOND, off="cross-3-4", site="cross", step="1")
+    assert "none of these probabilities changes" in texts(app)
+    before, after = figures(app)[3]["data"]
+    assert before["x"] == pytest.approx(after["x"], abs=1e-6)
+    button = next(button for button in app.button if button.label.startswith("Show the row that changes most"))
+    row = button.label.split()[-1]
+    button.click().run()
+    assert not app.exception
+    assert app.query_params["step"] == row and int(row) >= 3
+    assert f"Next token after row {row}: “" in texts(app)
+
+
+def test_the_first_row_of_the_decoder_keeps_its_only_key() -> None:
+    app = run(text=SENTENCE, second=SECOND, step="1")
+    button = next(button for button in app.button if button.label.startswith("Forbid"))
+    assert button.disabled and "no key left" in str(button.help)
+
+
+def test_the_switches_follow_the_link_and_write_into_it() -> None:
+    app = run(text=SENTENCE, second=SECOND, padding="perhaps", row="third")
+    assert app.toggle(key="padding").value is True and app.segmented_control(key="row").value == "first"
+    app.toggle(key="causal").set_value(False).run()
+    assert app.query_params["causal"] == "false" and "every row sees the answer" in texts(app)
+    app.toggle(key="causal").set_value(True).run()
+    assert "causal" not in app.query_params and "Nothing is changed yet" in texts(app)
+
+
 def test_the_copy_checkpoint_works_too() -> None:
     app = run(checkpoint="copy", letters="a b c d e", off="cross-2-3", causal="false")
     assert not app.exception

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from model_core.homographs import read_homographs
 from model_core.meaning import encode_all, word_similarity
-from model_core.sense_map import fit_probe, told_sense
+from model_core.sense_map import fit_probe, nearest_own_sense, told_sense
 from model_core.translator import Translator
 from model_core.word_spans import find_word
 from tests.examples import HOSTILE_TEXTS
@@ -73,7 +74,7 @@ def test_the_lines_are_the_models_own(translator: Translator) -> None:
     assert len(figures(app)) == 6
 
 
-@pytest.mark.parametrize("directions", ["between the senses", "widest"])
+@pytest.mark.parametrize("directions", ["between the senses", "widest (PCA)"])
 def test_the_map_has_every_sentence_of_the_set(directions: str) -> None:
     app = run(sentences=PAIR, word="spring", map=directions)
     points = [trace for trace in figures(app)[3]["data"] if trace["name"] != "your sentences"]
@@ -81,7 +82,16 @@ def test_the_map_has_every_sentence_of_the_set(directions: str) -> None:
     assert sum(len(numbers(trace["x"])) for trace in points) == len(wanted)
     held_out = [trace for trace in points if trace["name"].endswith("(held out)")]
     assert sum(len(numbers(trace["x"])) for trace in held_out) == sum(h.split == "test" for h in wanted)
-    assert ("(PCA)" in texts(app)) == (directions == "widest")
+    told = re.search(r"here (\d+) % lie nearest their own sense's centroid", texts(app))
+    assert (told is not None) == (directions == "widest (PCA)")
+    if told is not None:
+        drawn = [
+            (place, t["name"].removesuffix(" (held out)"))
+            for t in points
+            for place in zip(*map(numbers, (t["x"], t["y"])), strict=True)
+        ]
+        nearest = nearest_own_sense(np.array([place for place, _ in drawn]), [sense for _, sense in drawn])
+        assert float(told[1]) == pytest.approx(100 * nearest, abs=0.6)
 
 
 def test_the_map_and_its_sentence_are_those_of_the_probe(translator: Translator) -> None:

@@ -17,7 +17,7 @@ from model_core.translator import Translator
 from tests.examples import PAGE_SEARCH
 
 ROOT = Path(__file__).parent.parent.parent
-CHARTS = 8  # four of the encoding, the norms, two maps and the changes; with two words or more one on equivariance
+CHARTS = {"encoding": 4, "sentence": 1, "experiment": 3, "order": 1}  # of each view
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -65,7 +65,7 @@ def test_the_page_says_what_the_model_measures(copier: Translator) -> None:
     assert f"**{minus(float(found.original.sum()))}**" in told(app)
     assert f"→ {found.text}" in told(app) and found.source_text in told(app)
     assert "Words shuffled: the new translation of 5 words has **5 of the original translation's 5 words" in told(app)
-    assert len(figures(app)) == CHARTS + 1
+    assert len(figures(app)) == CHARTS["experiment"]
 
 
 def test_the_models_own_encoding_is_the_default_of_each_checkpoint() -> None:
@@ -92,6 +92,7 @@ def test_a_link_sets_base_width_and_curves() -> None:
     assert not app.exception
 
 
+@pytest.mark.parametrize("view", CHARTS)
 @pytest.mark.parametrize(
     "query",
     [
@@ -101,10 +102,30 @@ def test_a_link_sets_base_width_and_curves() -> None:
         {"change": "<b>", "both": "perhaps", "order": "1e99"},
     ],
 )
-def test_a_link_with_nonsense_opens_the_page_all_the_same(query: dict[str, str | list[str]]) -> None:
+def test_a_link_with_nonsense_opens_the_page_all_the_same(query: dict[str, str | list[str]], view: str) -> None:
+    app = run(checkpoint="copy", letters="a b c", view=view, **query)
+    assert not app.exception
+    assert len(figures(app)) == CHARTS[view]
+
+
+@pytest.mark.parametrize(
+    ("query", "view"),
+    [({}, "encoding"), ({"view": "?"}, "encoding"), ({"change": "off"}, "experiment"), ({"order": "2"}, "order")],
+)
+def test_a_link_without_a_view_opens_the_one_that_it_is_about(query: dict[str, str | list[str]], view: str) -> None:
     app = run(checkpoint="copy", letters="a b c", **query)
     assert not app.exception
-    assert len(figures(app)) == CHARTS + 1
+    assert len(figures(app)) == CHARTS[view] and ("count from 0" in told(app)) == (view == "encoding")
+
+
+def test_the_dimensions_of_a_link_are_kept_to_those_that_there_are() -> None:
+    """Too large, twice, or no number: left out; with a larger width they are there again."""
+    app = run(checkpoint="copy", letters="a b", d_model="8", dimensions=["5", "5", "20", "x"])
+    assert app.multiselect(key="dimensions").value == [5]
+    app.select_slider(key="d_model").set_value(32).run()
+    assert not app.exception
+    assert app.multiselect(key="dimensions").value == [5, 20]
+    assert app.query_params["d_model"] == "32" and len(figures(app)[0]["data"][0]["x"]) == 32
 
 
 def test_one_word_has_nothing_to_shuffle() -> None:
@@ -112,7 +133,9 @@ def test_one_word_has_nothing_to_shuffle() -> None:
     assert not app.exception
     assert "one word: there is nothing to shuffle" in told(app)
     assert "Words shuffled: the model writes **the same translation**" in told(app)
-    assert len(figures(app)) == CHARTS
+    assert len(figures(app)) == CHARTS["experiment"]
+    app = run(checkpoint="copy", letters="a", view="order")
+    assert "two words or more" in told(app) and not figures(app)
 
 
 def test_all_changes_stand_in_one_table(copier: Translator) -> None:
@@ -124,8 +147,8 @@ def test_all_changes_stand_in_one_table(copier: Translator) -> None:
     for row, change in enumerate([*changes, PositionChange("off", shuffle=1)]):
         found = run_experiment(copier.checkpoint, trace, change, PAGE_SEARCH)
         assert table["translation"][row] == found.text
-        assert table["log-probability of the original"][row] == pytest.approx(found.original.sum(), abs=2e-3)
-    assert table["attention that goes elsewhere"][0] == 0 and table["cosine of the outputs"][0] == 1
+        assert table["log P of the original"][row] == pytest.approx(found.original.sum(), abs=2e-3)
+    assert table["attention elsewhere"][0] == 0 and table["cosine"][0] == 1
     assert table["change"].is_unique and table["change"][0] == "As it is"
 
 

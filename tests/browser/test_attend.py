@@ -120,6 +120,12 @@ def test_a_link_with_nonsense_opens_the_default_view(page: Page, app_url: str, t
     expect_map(page, trace.cross.map(2, None))
 
 
+def test_the_front_page_leads_to_the_story_of_bank(page: Page, app_url: str) -> None:
+    page.goto(app_url, wait_until="domcontentloaded")
+    page.get_by_role("link", name="the story of “bank”").click()
+    expect(page.get_by_role("heading", name="Meaning", exact=True)).to_be_visible(timeout=60_000)
+
+
 def test_an_example_is_one_click_away(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     page.get_by_role("button", name="I don't speak French.").click()

@@ -161,6 +161,32 @@ def test_the_beam_is_a_tree_whose_hypotheses_can_be_looked_at(
     expect(nodes(page)).to_have_count(sum(h.kept for h in beam))
 
 
+def test_what_sampling_leaves_out_is_marked_and_the_beam_can_be_taken_home(
+    page: Page, app_url: str, found: Translation
+) -> None:
+    open_page(page, app_url, "strategy=sample&topk=2")
+    shares = numbers(bars(page), "share")
+    assert sum(shares) == pytest.approx(1, abs=1e-4) and shares[2:] == [0.0] * len(shares[2:])
+    expect(page.locator(".bar.off")).to_have_count(len(shares) - 2)
+    open_page(page, app_url)
+    expect(page.locator(".bar.off")).to_have_count(0)
+    with page.expect_download() as download:
+        page.get_by_text("All hypotheses as CSV").click()
+    lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert len(lines) == 1 + sum(map(len, found.best.beam))
+    assert float(lines[1].split(",")[5]) == pytest.approx(found.best.beam[0][0].log_probability, abs=1e-4)
+
+
+def test_pieces_of_a_word_stay_within_the_page(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app_url}/decode?text={quote('She said that he did not know. ' * 4)}", wait_until="domcontentloaded")
+    expect(bars(page).first).to_be_visible(timeout=60_000)
+    wait_idle(page)
+    left = page.get_by_test_id("words").evaluate("node => node.getBoundingClientRect().left")
+    chips = page.get_by_test_id("words").get_by_role("button")
+    assert min(chips.evaluate_all("all => all.map(one => one.getBoundingClientRect().left)")) >= left - 0.5
+
+
 def test_a_typed_translation_says_how_likely_each_piece_is(page: Page, app_url: str, translator: Translator) -> None:
     open_page(page, app_url, f"writer={quote('you write')}&target={quote('Où est la gare ?')}")
     box = page.get_by_label("Your own French")

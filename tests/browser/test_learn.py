@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 from model_core.training.live_settings import LiveSettings
 from model_core.training.live_training import LiveTraining
 from model_core.training.snapshots import shipped_snapshots
-from tests.browser.chromium import ROOT, wait_idle
+from tests.browser.chromium import ROOT, AppServer, wait_idle
 
-SMALL = LiveSettings(layers=1, heads=2, width=16, steps=100, learning_rate=0.01, seed=7)
-LINK = "layers=1&heads=2&width=16&steps=100&rate=0.01&seed=7"
+SMALL = LiveSettings(layers=1, heads=2, width=16, steps=50, learning_rate=0.01, seed=7)
+LINK = "layers=1&heads=2&width=16&steps=50&rate=0.01&seed=7"
 VALUES = """key => {
   const trace = document.querySelector(`.st-key-${key} .js-plotly-plot`)?.data?.find((t) => t.type === 'heatmap');
   if (!trace) return null;
@@ -70,6 +70,20 @@ def test_a_link_opens_the_same_map_and_settings(page: Page, app_url: str) -> Non
     expect(page.get_by_role("switch", name="Positions")).not_to_be_checked()
 
 
+def test_the_film_plays_until_it_is_held(page: Page, app_url: str) -> None:
+    found = {kept.step: kept for kept in shipped_snapshots(ROOT / "checkpoints" / "copy")}
+    open_learn(page, app_url)
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Hold", exact=True).click(timeout=60_000)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible(timeout=60_000)
+    wait_idle(page)
+    told = page.get_by_text(re.compile("^Cross-attention at step ")).inner_text()
+    step = int(re.sub(r"\D", "", told.split(", layer")[0]))
+    assert step < 1200, "it plays from the beginning"
+    expect_map(page, found[step].cross.map(1))
+    page.wait_for_url(re.compile(rf"[?&]at={step}(&|$)"))
+
+
 def test_a_training_is_watched_to_its_end_and_looked_back_on(page: Page, app_url: str) -> None:
     open_learn(page, app_url, LINK)
     page.get_by_role("button", name="Start a training").click()
@@ -89,8 +103,19 @@ def test_a_training_is_watched_to_its_end_and_looked_back_on(page: Page, app_url
     assert np.allclose(lines[0], [kept.loss or 0.0 for kept in training.snapshots[1:]], atol=1e-6)
 
 
+def test_an_experiment_sets_what_the_link_sets_without_a_warning(
+    page: Page, app_url: str, app_server: AppServer
+) -> None:
+    open_learn(page, app_url, "seed=7")
+    page.get_by_role("button", name="Ten times the learning rate").click()
+    expect(page.get_by_role("combobox", name=re.compile("Learning rate"))).to_have_value("0.02", timeout=60_000)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("Stopped. What it learned until then stays here.")).to_be_visible(timeout=60_000)
+    assert "Session State API" not in app_server.log()
+
+
 def test_a_training_is_paused_resumed_and_stopped(page: Page, app_url: str) -> None:
-    open_learn(page, app_url, LINK.replace("steps=100", "steps=1200"))
+    open_learn(page, app_url, LINK.replace("steps=50", "steps=1200"))
     page.get_by_role("button", name="Start a training").click()
     expect(page.get_by_text("steps a second")).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Pause").click()

@@ -16,8 +16,13 @@ from tests.browser.chromium import ROOT, wait_idle
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
 
 LETTERS = "c a b e d"
-CHARTS = ("encoding-heatmap", "encoding-curves", "similarity-heatmap", "similarity-curve", "norms")
-MAPS = ("attention-before", "attention-after", "changes", "equivariance")
+VIEWS = {
+    "Encoding": ("encoding-heatmap", "encoding-curves", "similarity-heatmap", "similarity-curve"),
+    "Lengths": ("norms",),
+    "Experiment": ("attention-before", "attention-after", "changes"),
+    "Word order": ("equivariance",),
+}
+HEATMAPS = ("encoding-heatmap", "similarity-heatmap", "attention-before", "attention-after")
 NUMBERS = """([key, name]) => {
   const plot = document.querySelector(`.st-key-${key} .js-plotly-plot`);
   if (!plot?._fullData) return null;  // not drawn yet
@@ -36,6 +41,12 @@ def open_page(page: Page, url: str, query: str = "") -> None:
     """Opens the page and waits until it is drawn."""
     page.goto(f"{url}/positions?{query}", wait_until="domcontentloaded")
     expect(page.get_by_role("heading", name="Positions", exact=True)).to_be_visible(timeout=60_000)
+    wait_idle(page)
+
+
+def open_view(page: Page, name: str) -> None:
+    """Another of the page's tabs."""
+    page.get_by_role("tab", name=name, exact=True).click()
     wait_idle(page)
 
 
@@ -63,9 +74,12 @@ def test_the_pictures_show_the_formula_and_the_models_own_numbers(page: Page, ap
     open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}")
     expect_numbers(page, "encoding-heatmap", encoding_table(130, 64, 10_000.0))
     trace = copier.trace(LETTERS, decoding=PAGE_SEARCH)
+    open_view(page, "Lengths")
     expect_numbers(page, "norms", np.array(input_norms(copier.checkpoint, trace.source_tokens)), "y")
     off = run_experiment(copier.checkpoint, trace, PositionChange("off"), PAGE_SEARCH)
     shuffled = run_experiment(copier.checkpoint, trace, PositionChange("off", shuffle=1), PAGE_SEARCH)
+    open_view(page, "Word order")
+    assert query_of(page)["view"] == "order"
     apart = numbers(page, "equivariance", "y")
     assert apart[0].min() > 0.1 and apart[1].max() < 1e-4
     assert np.abs(off.states[-1] - shuffled.states_put_back()[-1]).max() < 1e-4
@@ -81,10 +95,6 @@ def test_a_link_opens_the_same_experiment(page: Page, app_url: str, copier: Tran
     found = run_experiment(copier.checkpoint, trace, PositionChange("shifted", 7, decoder=True), PAGE_SEARCH)
     expect_numbers(page, "attention-before", trace.encoder_self.map(1, 2))
     expect_numbers(page, "attention-after", found.attention[1, 2])
-    table = encoding_table(21, 16, 100.0)
-    expect_numbers(page, "encoding-heatmap", table)
-    expect_numbers(page, "encoding-curves", table[:, [5, 2]].T, "y")
-    expect_numbers(page, "similarity-curve", (table @ table[0])[None] / 8, "y")
     main = page.get_by_test_id("stMain")
     expect(main.get_by_text("Positions shifted by 7, in encoder and decoder", exact=True)).to_be_visible()
     expect(main.get_by_text(f"→ {found.text}", exact=True)).to_be_visible()
@@ -93,6 +103,11 @@ def test_a_link_opens_the_same_experiment(page: Page, app_url: str, copier: Tran
     page.reload(wait_until="domcontentloaded")
     expect_numbers(page, "attention-after", found.attention[1, 2])
     assert query_of(page) == before
+    open_view(page, "Encoding")
+    table = encoding_table(21, 16, 100.0)
+    expect_numbers(page, "encoding-heatmap", table)
+    expect_numbers(page, "encoding-curves", table[:, [5, 2]].T, "y")
+    expect_numbers(page, "similarity-curve", (table @ table[0])[None] / 8, "y")
 
 
 def test_the_keyboard_moves_the_base_and_the_link_follows(page: Page, app_url: str) -> None:
@@ -105,10 +120,11 @@ def test_the_keyboard_moves_the_base_and_the_link_follows(page: Page, app_url: s
     assert query_of(page)["base"] == "3000"
     page.get_by_role("button", name="Back to the model's own").click()
     expect_numbers(page, "encoding-heatmap", encoding_table(130, 64, 10_000.0))
+    assert not {"base", "d_model", "positions"} & query_of(page).keys()
 
 
 def test_a_shuffled_map_can_be_put_back(page: Page, app_url: str, copier: Translator) -> None:
-    open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}&layer=1&head=2")
+    open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}&layer=1&head=2&view=experiment")
     page.get_by_role("radiogroup", name="Positions and words").get_by_text("shuffled", exact=True).click()
     trace = copier.trace(LETTERS, decoding=PAGE_SEARCH)
     found = run_experiment(copier.checkpoint, trace, PositionChange(shuffle=1), PAGE_SEARCH)
@@ -121,7 +137,7 @@ def test_a_shuffled_map_can_be_put_back(page: Page, app_url: str, copier: Transl
 def test_typed_markup_stays_text(page: Page, app_url: str) -> None:
     text = " and ".join(HOSTILE_TEXTS[name][0] for name in ("markup", "formula", "image", "right to left"))
     open_page(page, app_url, f"text={quote(text)}&change=shuffled&all=true")
-    numbers(page, "equivariance", "y")
+    numbers(page, "attention-after")
     main = page.get_by_test_id("stMain")
     assert main.locator("img[src*='127.0.0.1:1']").count() == 0, "a typed image became an image"
     assert main.locator("b, strong, .katex").filter(has_text=re.compile("bold$|^x")).count() == 0
@@ -134,12 +150,14 @@ def test_it_fits_the_screen_in_light_and_dark(
     page: Page, app_url: str, viewport: tuple[int, int], color_scheme: str
 ) -> None:
     open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}")
-    for key in (*CHARTS, *MAPS):
-        numbers(page, key, "z" if key in ("encoding-heatmap", "similarity-heatmap", *MAPS[:2]) else "y")
-        plot = page.locator(f".st-key-{key} .js-plotly-plot")
-        box = plot.bounding_box()
-        assert box is not None and box["width"] > 250 and box["x"] + box["width"] <= viewport[0], key
-        light_text = int(plot.evaluate("plot => plot.layout.font.color")[1:3], 16) > 128
-        assert light_text == (color_scheme == "dark"), "the figure's text must stand out from the page"
-    wide = page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))")
-    assert wide <= 0
+    for view, keys in VIEWS.items():
+        open_view(page, view)
+        for key in keys:
+            numbers(page, key, "z" if key in HEATMAPS else "y")
+            plot = page.locator(f".st-key-{key} .js-plotly-plot")
+            box = plot.bounding_box()
+            assert box is not None and box["width"] > 250 and box["x"] + box["width"] <= viewport[0], key
+            light_text = int(plot.evaluate("plot => plot.layout.font.color")[1:3], 16) > 128
+            assert light_text == (color_scheme == "dark"), "the figure's text must stand out from the page"
+        wide = page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))")
+        assert wide <= 0, view

@@ -231,6 +231,12 @@ def test_several_maps_are_no_heatmap() -> None:
         drawn(view_maps(small_trace(), "cross"))
 
 
+def test_the_sentence_does_not_contradict_a_row_without_a_choice() -> None:
+    view = some_view(["<s>", "banque"], ["<s>", "banque"], [[1.0, 0.0], [0.4, 0.6]])
+    causal = replace(view, allowed=np.array([[True, False], [True, True]]))
+    assert attention_alt(causal).endswith("to “banque”. Rows that may look at one key only are left out.")
+
+
 def test_the_sentence_names_the_strongest_allowed_weight() -> None:
     view = some_view(["<s>", "banque"], ["the", "<b>", "\n"], [[0.2, 0.3, 0.5], [0.1, 0.734, 0.166]])
     assert attention_alt(view) == "The strongest weight is 0.73, from “banque” (which predicts “</s>”) to “<b>”."

@@ -32,12 +32,23 @@ def test_trainings_differ_in_more_than_colour() -> None:
     assert one.line.dash != other.line.dash and one.marker.symbol != other.marker.symbol
 
 
-def test_a_panel_without_numbers_says_so() -> None:
+def test_a_panel_that_nobody_measured_is_left_out() -> None:
     without: Any = learning_curves([SHIPPED], 11)
     having: Any = learning_curves([SHIPPED, HOSTILE], 11)
-    told = "not measured in this training"
-    assert [note.text for note in without.layout.annotations].count(told) == 1
-    assert told not in [note.text for note in having.layout.annotations]
+    headings = [[note.text for note in figure.layout.annotations] for figure in (without, having)]
+    assert [len(found) for found in headings] == [2, 3]
+    assert set(headings[1]) - set(headings[0]) == {"<b>Share of held-out sequences copied exactly</b>"}
+    assert {line.yaxis for line in without.data} == {"y", "y3"} and without.layout.xaxis.anchor == "y3"
+    assert "yaxis2" not in without.to_plotly_json()["layout"]
+    assert having.layout.height - without.layout.height == 150
+
+
+def test_panels_lie_one_above_the_other() -> None:
+    for curves in ([SHIPPED], [SHIPPED, HOSTILE]):
+        layout: Any = learning_curves(curves, 11).to_plotly_json()["layout"]
+        domains = [layout[name]["domain"] for name in ("yaxis", "yaxis2", "yaxis3") if name in layout]
+        edges = [edge for low, high in reversed(domains) for edge in (low, high)]
+        assert edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= 1
 
 
 def test_the_table_leaves_out_what_was_not_measured() -> None:

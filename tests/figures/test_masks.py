@@ -74,6 +74,7 @@ def test_a_batch_shows_each_sentence_in_its_column() -> None:
     assert may.text[2][0] == "&lt;i&gt;" and may.text[5][1] == "" and never.text[5][1] == "&lt;pad&gt;"
     assert "padding" in never.hovertemplate
     assert shown(heatmaps(padding_figure([longer, SOURCE], masked=False))[0]).all()
+    assert figure.layout.xaxis.tickangle == 0 and figure.layout.margin.b < 80, "flat labels need no more room"
 
 
 def test_a_batch_of_different_lengths_is_refused() -> None:
@@ -97,3 +98,4 @@ def test_bars_tell_both_numbers_and_their_difference() -> None:
 
 def test_signs_are_written_out() -> None:
     assert (signed(0.1234), signed(-0.5), signed(0.0)) == ("+0.123", "−0.500", "+0.000")
+    assert signed(-0.0002) == "+0.000"

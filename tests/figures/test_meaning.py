@@ -121,6 +121,12 @@ def test_a_map_with_titles_keeps_its_range_from_layer_to_layer() -> None:
     assert layout.xaxis.scaleanchor is None
 
 
+def test_a_map_writes_no_empty_title() -> None:
+    layout: Any = sense_map(np.eye(7)[:, :2], ["x"] * 7, SENSES, HELD_OUT, [], dark=True, titles=("", "")).layout
+    assert layout.xaxis.title.text is None and layout.yaxis.title.text is None
+    assert layout.xaxis.range[0] <= -1.3 and layout.xaxis.range[1] >= 1.3
+
+
 def test_hover_breaks_long_sentences() -> None:
     assert hover_text("word " * 30).count("<br>") == 3
     assert hover_text("") == "∅"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model_core.mask_experiment import MaskCell
+from model_core.trace import Token
 from viz.panels.masks.link import read_cells, spell
-from viz.panels.masks.words import differing, marked_html
+from viz.panels.masks.words import differing, marked_html, told_apart
 
 CELLS = frozenset({MaskCell("cross", 2, 1), MaskCell("decoder_self", 4, 0, 2), MaskCell("encoder_self", 10, 6, 0, 7)})
 LINK = "cross-3-2.decoder_self-5-1-3.encoder_self-11-7-1-8"
@@ -41,3 +42,9 @@ def test_words_are_never_markup() -> None:
     drawn = marked_html([("<b>&", False), ('<img src=x onerror="f()">', True)])
     assert "&lt;b&gt;&amp;" in drawn and "<img" not in drawn and "<b>" not in drawn and drawn.count("<mark ") == 1
     assert "empty translation" in marked_html([])
+
+
+def test_two_tokens_of_one_text_are_told_apart() -> None:
+    """As after “Comment”, where “▁?” and “?” both are likely."""
+    tokens = [Token(3, "▁?", "?", 0, False), Token(4, "▁vas", "vas", 1, False), Token(5, "?", "?", 2, False)]
+    assert told_apart(tokens) == ["▁?", "vas", "?"]

@@ -7,7 +7,7 @@ import torch
 
 from model_core.config import DecodingConfig
 from model_core.decoding import decode
-from model_core.sampling import Sampler, draw, seed_of, truncate
+from model_core.sampling import Sampler, draw, drawn_from, seed_of, truncate
 from tests.small_models import random_source, row_of, small_model
 
 SOURCE = random_source(7, 7)
@@ -31,6 +31,15 @@ def test_temperature_then_top_k_then_top_p(temperature: float, top_k: int, top_p
     assert probabilities[0, kept].tolist() == pytest.approx(expected, abs=1e-6)
     assert ids[0, kept].tolist() == [6, 4, 7, 5][: len(expected)]
     assert float(probabilities.sum()) == pytest.approx(1.0)
+
+
+def test_what_is_drawn_from_is_told_for_any_id() -> None:
+    rows = torch.cat([row_of(0.3, 0.05, 0.5, 0.15), row_of(0.02, 0.9, 0.05, 0.03)])
+    config = DecodingConfig("sample", top_k=3, top_p=0.85)
+    first, second = drawn_from(rows, [[7, 6, 5], [4, 5]], config)
+    assert (first.count, second.count) == (3, 1)
+    assert first.shares == pytest.approx((0.15 / 0.95, 0.5 / 0.95, 0.0), abs=1e-6)
+    assert second.shares == pytest.approx((0.0, 1.0), abs=1e-6)
 
 
 def test_numbers_spread_evenly_draw_each_index_as_often_as_it_is_probable() -> None:

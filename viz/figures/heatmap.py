@@ -74,7 +74,8 @@ def attention_alt(view: AttentionView) -> str:
     query, key = _quoted(view.query_tokens[row]), _quoted(view.key_tokens[column])
     if view.predicted_tokens:
         query += f" (which predicts {_quoted(view.predicted_tokens[row])})"
-    return f"The strongest weight is {weight:.2f}, from {query} to {key}."
+    one = " Rows that may look at one key only are left out." if view.weights[view.allowed].max() > weight else ""
+    return f"The strongest weight is {weight:.2f}, from {query} to {key}.{one}"
 
 
 def _quoted(token: Token) -> str:

@@ -15,12 +15,13 @@ from viz.theme import FONT, Palette, escape_label, palette
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x")
-PANELS = (
-    ("diagonal", "Share of rows on the diagonal", (0.70, 0.96)),
-    ("exact", "Share of held-out sequences copied exactly", (0.36, 0.62)),
-    ("loss", "Training loss (nats a token)", (0.02, 0.28)),
-)
-HEIGHT = 560
+PANELS = {
+    "diagonal": "Share of rows on the diagonal, in the layer that has most",
+    "exact": "Share of held-out sequences copied exactly",
+    "loss": "Training loss (nats a token)",
+}
+_TOP, _BOTTOM = 84, 36  # margins in pixels, legend and title of the steps included
+_PANEL, _PITCH, _TITLE = 114, 150, 18  # a panel's height, from one to the next, and what its title takes
 FRAMES = 6
 GAP = 1  # cells between two frames
 
@@ -41,23 +42,18 @@ class Curves:
 
 
 def learning_curves(curves: Sequence[Curves], last_step: int, *, dark: bool = False) -> go.Figure:
-    """Three panels over the same steps, 0 to `last_step`; a line a training, told apart by colour, dash and mark."""
+    """Up to three panels over the same steps, 0 to `last_step`; a line a training, told apart by colour, dash and mark.
+
+    A panel of which no training has a number is left out.
+    """
     colours = palette(dark)
-    traces = [
-        _line(run, name, number, colours)
-        for number, (name, _, _) in enumerate(PANELS, start=1)
-        for run in curves
-        if any(value is not None for value in getattr(run, name))
-    ]
-    layout = _curves_layout(colours, last_step)
-    drawn = {str(trace.yaxis) for trace in traces}
-    layout["annotations"] += [
-        {"text": "not measured in this training", "x": 0.5, "y": sum(domain) / 2, "xref": "paper", "yref": "paper"}
-        | {"showarrow": False, "font": {"color": colours.muted}, "bgcolor": colours.background}
-        for number, (_, _, domain) in enumerate(PANELS, start=1)
-        if _axis("y", number) not in drawn
-    ]
-    return go.Figure([*traces, *(_holder(number) for number in range(1, 4))], layout)
+    shown = [name for name in PANELS if any(_measured(run, name) for run in curves)] or list(PANELS)[:1]
+    traces = [_line(run, name, colours) for name in shown for run in curves if _measured(run, name)]
+    return go.Figure([*traces, *map(_holder, shown)], _curves_layout(colours, last_step, shown))
+
+
+def _measured(run: Curves, name: str) -> bool:
+    return any(value is not None for value in getattr(run, name))
 
 
 def curves_csv(curves: Sequence[Curves]) -> str:
@@ -106,7 +102,7 @@ def frames_of(count: int, frames: int = FRAMES) -> list[int]:
     return sorted({round(i) for i in np.linspace(0, count - 1, min(frames, count))}) if count else []
 
 
-def _line(run: Curves, name: str, number: int, colours: Palette) -> go.Scatter:
+def _line(run: Curves, name: str, colours: Palette) -> go.Scatter:
     values = getattr(run, name)
     known = [(step, value) for step, value in zip(run.steps, values, strict=True) if value is not None]
     colour = colours.series[run.slot % len(colours.series)]
@@ -115,45 +111,49 @@ def _line(run: Curves, name: str, number: int, colours: Palette) -> go.Scatter:
         y=[value for _, value in known],
         name=escape_label(run.name, 48),
         legendgroup=str(run.slot),
-        showlegend=number == 1,
+        showlegend=name == "diagonal",
         mode="lines+markers",
         line={"color": colour, "width": 2, "dash": DASHES[run.slot % len(DASHES)]},
         marker={"color": colour, "size": 5, "symbol": MARKS[run.slot % len(MARKS)]},
         xaxis="x",
-        yaxis=_axis("y", number),
+        yaxis=_axis(name),
         hovertemplate="step %{x}: <b>%{y:.4g}</b><extra>%{fullData.name}</extra>",
     )
 
 
-def _holder(number: int) -> go.Scatter:
+def _holder(name: str) -> go.Scatter:
     """Nothing to see: an axis is drawn only where a trace lies on it."""
-    return go.Scatter(x=[None], y=[None], xaxis="x", yaxis=_axis("y", number), showlegend=False, hoverinfo="skip")
+    return go.Scatter(x=[None], y=[None], xaxis="x", yaxis=_axis(name), showlegend=False, hoverinfo="skip")
 
 
-def _axis(letter: str, number: int) -> str:
-    return letter if number == 1 else f"{letter}{number}"
+def _axis(name: str) -> str:
+    """A panel's axis, which it keeps when others are left out: y, y2, y3."""
+    number = list(PANELS).index(name) + 1
+    return "y" if number == 1 else f"y{number}"
 
 
-def _curves_layout(colours: Palette, last_step: int) -> dict[str, Any]:
+def _curves_layout(colours: Palette, last_step: int, shown: Sequence[str]) -> dict[str, Any]:
     grid = {"gridcolor": colours.hatch, "griddash": "dot", "zeroline": False, "automargin": False, "fixedrange": True}
-    layout = _layout(colours, HEIGHT, {"l": 44, "r": 8, "t": 84, "b": 36})
+    room = _PITCH * (len(shown) - 1) + _TITLE + _PANEL + 8
+    layout = _layout(colours, _TOP + room + _BOTTOM, {"l": 44, "r": 8, "t": _TOP, "b": _BOTTOM})
     layout["xaxis"] = {
         **grid,
         "range": [-0.02 * last_step, 1.02 * last_step],
-        "anchor": "y3",
+        "anchor": _axis(shown[-1]),
         "title": {"text": "training step", "standoff": 6},
     }
     layout["annotations"] = []
-    for number, (name, title, domain) in enumerate(PANELS, start=1):
+    for place, name in enumerate(shown):
+        top = room - _TITLE - _PITCH * place
         span = (
             {"rangemode": "tozero"} if name == "loss" else {"range": [-0.04, 1.04], "tickformat": ".0%", "dtick": 0.5}
         )
-        layout[f"yaxis{number if number > 1 else ''}"] = {**grid, **span, "domain": domain}
-        place = {"x": 0, "y": domain[1] + 0.005, "xref": "paper", "yref": "paper", "xanchor": "left"}
+        layout[_axis(name).replace("y", "yaxis")] = {**grid, **span, "domain": ((top - _PANEL) / room, top / room)}
+        where = {"x": 0, "y": (top + 2) / room, "xref": "paper", "yref": "paper", "xanchor": "left"}
         layout["annotations"].append(
-            {**place, "yanchor": "bottom", "text": f"<b>{title}</b>", "showarrow": False, "font": {"size": 12}}
+            {**where, "yanchor": "bottom", "text": f"<b>{PANELS[name]}</b>", "showarrow": False, "font": {"size": 12}}
         )
-    layout["legend"] = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.03, "yanchor": "bottom"}
+    layout["legend"] = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1 + 13 / room, "yanchor": "bottom"}
     return layout
 
 

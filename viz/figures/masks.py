@@ -98,6 +98,7 @@ def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bo
     real = np.array([[not masked or tokens[row].text != PAD for tokens in sentences] for row in range(length)])
     places, columns = _numbered("", length), _numbered("sentence ", len(sentences))
     layout = _layout(real, places, columns, "encoder_self", ("position", "batch"), colours)
+    _lay_labels_flat(layout, columns)
     may = _cells(real, places, columns, colours.accent, "<b>%{text}</b> may be looked at")
     never = _cells(~real, places, columns, "rgba(0,0,0,0)", "<b>%{text}</b> may not be looked at: it is padding")
     for trace, shown, colour in ((may, real, colours.background), (never, ~real, colours.text)):
@@ -106,6 +107,15 @@ def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bo
         ]
         trace.update(text=named, texttemplate="%{text}", textfont={"color": colour, "size": 11})
     return go.Figure([may, never, _holder()], layout)
+
+
+def _lay_labels_flat(layout: dict[str, Any], columns: Tokens) -> None:
+    """A batch's few columns are wide enough for their labels, which need no room to stand upright."""
+    size = layout["xaxis"]["tickfont"]["size"]
+    saved = round(max(label_width(token.text) for token in columns) * size) - round(1.3 * size)
+    layout["margin"] |= {"b": layout["margin"]["b"] - saved}
+    layout["height"] -= saved
+    layout["xaxis"] |= {"tickangle": 0}
 
 
 def _numbered(name: str, count: int) -> Tokens:
@@ -171,7 +181,7 @@ def _stripes(colour: str, colours: Palette) -> dict[str, Any]:
 
 def signed(difference: float) -> str:
     """With a sign that is as wide as the other one: "+0.120", "−0.120"."""
-    return f"{difference:+.3f}".replace("-", "−")
+    return f"{difference:+.3f}".replace("-0.000", "+0.000").replace("-", "−")
 
 
 def _bars(

@@ -132,7 +132,8 @@ def base_layout(colours: Palette, height: int) -> dict[str, Any]:
         "paper_bgcolor": colours.background,
         "plot_bgcolor": colours.background,
         "font": {"family": FONT, "size": 12, "color": colours.text},
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": -64 / (height - 124), "yanchor": "top"},
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": -64 / (height - 124), "yanchor": "top"}
+        | {"traceorder": "normal"},  # a filled band would turn it round
         "hoverlabel": {"align": "left"},
         "showlegend": True,
     }

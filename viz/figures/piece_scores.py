@@ -12,7 +12,7 @@ from viz.theme import FONT, escape_label, palette, visible
 
 _MARGIN = {"l": 52, "r": 8, "t": 34, "b": 84}
 _HEIGHT = 300
-_LABELS = 32
+_LABELS, _SLANTED = 24, 12
 
 
 def piece_scores(trace: TranslationTrace, *, dark: bool) -> go.Figure:
@@ -73,7 +73,8 @@ def _lay_out(figure: go.Figure, labels: list[str], dark: bool) -> None:
             "range": [0.4, count + 0.6],
             "tickvals": list(range(1, count + 1, every)),
             "ticktext": labels[::every],
-            "tickangle": -45,
+            "tickangle": -45 if count <= _SLANTED else -90,  # many slanted labels meet on a phone
+            "tickfont": {"size": 12 if count <= _SLANTED else 10},
             "showgrid": False,
         },
         yaxis=axis

@@ -51,8 +51,10 @@ def product_bars(
 
 def _layout(names: Sequence[str], values_are: str, terms_are: str, dark: bool) -> go.Layout:
     colours = palette(dark)
-    places = range(0, len(names), -(-len(names) // _MOST_LABELS))
-    upright = max((len(names[place]) for place in places), default=0) > _LONGEST_FLAT
+    longest = max((len(name) for name in names), default=0)
+    upright = longest > _LONGEST_FLAT
+    most = _MOST_LABELS if upright else _MOST_LABELS // max(longest - 1, 1)
+    places = range(0, len(names), -(-len(names) // most))
     return go.Layout(
         height=HEIGHT + (50 if upright else 0),
         margin={"l": 48, "r": 8, "t": 28, "b": 90 if upright else 40},

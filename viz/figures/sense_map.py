@@ -38,8 +38,11 @@ def sense_map(
     titles: tuple[str, str] | None = None,
 ) -> go.Figure:
     """Points at `places [N, 2]`, colour and symbol by sense, hollow where the sentence was held out of training; the
-    person's own as labelled stars. Without `titles` of the axes both have one scale, so that distances are true; with
-    them both run from -REACH to REACH, so that layers can be compared, or further where a point lies further out."""
+    person's own as labelled stars.
+
+    Without `titles` of the axes both have one scale, so that distances are true. With them (an empty one is not
+    written) both run from -REACH to REACH, so that layers can be compared, or further where a point lies further out.
+    """
     colours = palette(dark)
     points = []
     for index, sense in enumerate(dict.fromkeys(senses)):
@@ -132,8 +135,9 @@ def _layout(
         across |= {"scaleanchor": "y"}
     else:
         low, high = np.minimum(low, -REACH), np.maximum(high, REACH)
-        across |= {"title": {"text": escape_label(titles[0], None)}}
-        down |= {"title": {"text": escape_label(titles[1], None)}}
+        for axis, title in zip((across, down), titles, strict=True):
+            if title:
+                axis |= {"title": {"text": escape_label(title, None)}}
     titled = titles is not None and any(titles)
     return base_layout(colours, 470) | {
         "margin": {"l": 36 if titled else 12, "r": 12, "t": 12, "b": 138},

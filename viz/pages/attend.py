@@ -12,6 +12,9 @@ from viz.frame import ask_sentence, find, open_page, show_notes
 from viz.messages import tell
 from viz.panels.attend.panel import attention_panel
 
+COPIES = "copy"
+STORY = "viz/pages/meaning.py"
+
 
 def uploaded_trace() -> TranslationTrace | None:
     """A trace file that somebody saved, in place of a new translation; each upload box serves until it is closed."""
@@ -78,7 +81,13 @@ def page() -> None:
     if trace is not None:
         show_uploaded(trace)
     elif translator is not None:
-        found = find(translator, ask_sentence(translator))
+        text = ask_sentence(translator)
+        if translator.checkpoint.name != COPIES:
+            with st.container(key="story"):
+                st.page_link(
+                    STORY, label="One word, two meanings: the story of “bank”", icon=":material/arrow_forward:"
+                )
+        found = find(translator, text)
         if found is not None:
             show_translation(found.trace)
             show_notes(found)

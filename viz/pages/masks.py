@@ -10,10 +10,11 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.choose import choose_map
 from viz.frame import about, ask_sentence, find, open_page, show_notes
+from viz.linked import linked
 from viz.panels.masks.effect import effect, reset
 from viz.panels.masks.panel import show_head, three_masks, told_cells
 from viz.panels.masks.runs import run_pass
-from viz.panels.masks.state import Subject
+from viz.panels.masks.state import Subject, show_turned_cell
 
 SECOND = {"en-fr": "No.", "copy": "c a"}
 ROWS = ("first", "second")
@@ -48,16 +49,16 @@ def subjects(translator: Translator, traces: list[TranslationTrace]) -> list[Sub
 @st.fragment
 def panel(translator: Translator, traces: list[TranslationTrace]) -> None:
     """All pictures; a control reruns nothing else."""
+    show_turned_cell()
     batch = subjects(translator, traces)
     row = "first"
     if len(batch) > 1:
-        row = st.segmented_control(
-            "Sentence looked at", ROWS, default="first", required=True, key="row", bind="query-params"
-        )
-    subject = batch[ROWS.index(row or "first")]
+        row, chosen = linked("row", {each: each for each in ROWS}, row)
+        st.segmented_control("Sentence looked at", ROWS, required=True, key="row", on_change=chosen)
+    subject = batch[ROWS.index(row)]
     setting = three_masks(subject, [each.keys for each in batch])
     st.subheader("In one head: scores, mask, softmax", anchor=False, divider=True)
-    selection = choose_map(subject.trace, mean=False)
+    selection = choose_map(subject.trace, mean=False, first="decoder_self")
     passes = tuple(
         run_pass(translator, subject, each, selection.site, selection.layer) for each in (MaskSetting(), setting)
     )

@@ -23,9 +23,9 @@ NOTES = """
 - **Map between the senses**: a linear probe (Alain & Bengio 2016), ridge regression with λ = 0.1 from the word's vector
   to +1 for its sense and −1 for the others. Every point is placed by a probe that was fitted without it, yours by the
   probe of all; held-out sentences, which the model never saw, are told by a probe of the training sentences.
-- **Widest map**: at each layer the first two principal components of the homograph set's vectors (Pearson 1901), fitted
-  without your sentences, then turned to lie as near as possible to the layer before (orthogonal Procrustes, Schönemann
-  1966): points drift instead of jumping, and no distance changes.
+- **Widest map (PCA)**: at each layer the first two principal components of the homograph set's vectors (Pearson 1901),
+  fitted without your sentences, then turned to lie as near as possible to the layer before (orthogonal Procrustes,
+  Schönemann 1966): points drift instead of jumping, and no distance changes.
 - **Nearest centroid**: the sense whose mean vector is nearest (Euclidean, all dimensions; a sentence does not count
   towards its own centroid). It asks for more than a probe: that the sense is what differs most.
 - **Whole sentences**: the mean of the encoder's outputs over all tokens.

@@ -7,10 +7,17 @@ import streamlit as st
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.frame import about, ask_sentence, find, open_page, show_notes
-from viz.panels.positions.encoding import encoding_panel, follow_checkpoint, own_settings
+from viz.panels.positions.encoding import Settings, encoding_panel, follow_checkpoint, own_settings
 from viz.panels.positions.facts import equivariance_panel, norms_panel
 from viz.panels.positions.sentence import experiment_panel
 
+VIEWS = {
+    "encoding": "Encoding",
+    "sentence": "Lengths",
+    "experiment": "Experiment",
+    "order": "Word order",
+}
+_OF_THE_EXPERIMENT = ("change", "shift", "seed", "both", "back", "all")
 EXAMPLES = {
     "en-fr": (
         "The woman loves the man.",
@@ -52,6 +59,38 @@ def about_positions(translator: Translator, trace: TranslationTrace | None) -> N
         )
 
 
+def linked_view() -> str:
+    """The view that the link names, or the one that its settings belong to."""
+    asked, query = st.query_params.get("view", ""), st.query_params
+    if asked in VIEWS:
+        return asked
+    if any(name in query for name in _OF_THE_EXPERIMENT):
+        return "experiment"
+    return "order" if "order" in query else "encoding"
+
+
+def views(translator: Translator, trace: TranslationTrace, own: Settings) -> None:
+    """Four views, of which only the open one is computed."""
+    st.session_state["view"] = VIEWS[linked_view()]
+
+    def chosen() -> None:
+        st.query_params["view"] = next(link for link, told in VIEWS.items() if told == st.session_state["view"])
+
+    encoding, sentence, experiment, order = st.tabs(list(VIEWS.values()), key="view", on_change=chosen)
+    if encoding.open:
+        with encoding:
+            encoding_panel(own, len(trace.source_tokens))
+    if sentence.open:
+        with sentence:
+            norms_panel(translator, trace)
+    if experiment.open:
+        with experiment:
+            experiment_panel(translator, trace)
+    if order.open:
+        with order:
+            equivariance_panel(translator, trace)
+
+
 def page() -> None:
     """The whole page."""
     translator = open_page(
@@ -65,12 +104,11 @@ def page() -> None:
         show_notes(found)
     trace = None if found is None else found.trace
     own = own_settings(translator)
-    follow_checkpoint(translator.checkpoint.id, own)
-    encoding_panel(own, None if trace is None else len(trace.source_tokens))
-    if trace is not None:
-        norms_panel(translator, trace)
-        experiment_panel(translator, trace)
-        equivariance_panel(translator, trace)
+    follow_checkpoint(translator.checkpoint.id)
+    if trace is None:
+        encoding_panel(own, None)
+    else:
+        views(translator, trace, own)
     about_positions(translator, trace)
 
 

@@ -2,8 +2,8 @@
 
 const SVG_NAMES = "http://www.w3.org/2000/svg";
 const COLUMN = 118;
-const ROW = 38;
-const NODE = { width: 84, height: 28 };
+const ROW = 42;
+const NODE = { width: 84, height: 34 };
 const HEAD = 22; // the steps' numbers
 const KINDS = { live: "stays in the beam", finished: "finished", pruned: "pruned" };
 
@@ -44,9 +44,9 @@ function nodeOf(node, traced) {
   const corner = node.kind === "live" ? 9 : 0;
   group.append(draw("rect", { class: "frame", width, height, rx: corner }));
   if (node.kind === "finished") group.append(draw("rect", { class: "inner", x: 3, y: 3, width: width - 6, height: height - 6 }));
-  group.append(draw("text", { x: width / 2, y: 12, "text-anchor": "middle" }, `${node.best ? "★ " : ""}${node.label}`));
+  group.append(draw("text", { x: width / 2, y: 14, "text-anchor": "middle" }, `${node.best ? "★ " : ""}${node.label}`));
   const number = node.kind === "finished" ? `score ${minus(node.score, 2)}` : minus(node.logProbability, 2);
-  group.append(draw("text", { class: "number", x: width / 2, y: 24, "text-anchor": "middle" }, number));
+  group.append(draw("text", { class: "number", x: width / 2, y: 27, "text-anchor": "middle" }, number));
   group.setAttribute("role", "button");
   group.setAttribute("tabindex", -1);
   group.setAttribute("aria-label", inWords(node));

@@ -11,10 +11,10 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from viz.components.stepper.memory import Memory, Reported, settle
-from viz.components.stepper.pack import CacheShape, pack_steps, packed_count
+from viz.components.stepper.pack import CacheShape, Draw, pack_steps, packed_count, shown_pieces
 from viz.theme import DARK, LIGHT, Palette
 
-__all__ = ["CacheShape", "Stepped", "pack_steps", "stepper"]
+__all__ = ["CacheShape", "Draw", "Stepped", "pack_steps", "shown_pieces", "stepper"]
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../save.js", "next_token.js", "looked_at.js", "stepper.js")

@@ -57,8 +57,9 @@ function drawBars(svg, step, { vocabulary, width, forced, force }) {
   const chosen = step.pieces.find(([id]) => id === step.chosen);
   svg.setAttribute("aria-label", `Next piece: ${chosen[2]}, with probability ${shown(Math.exp(chosen[3]))}`);
   const room = Math.max(20, width - LABEL - NUMBERS);
-  const rows = step.pieces.map((piece, row) => barOf(piece, row, piece[0] === step.chosen, room, forced, force));
-  svg.replaceChildren(hatching(), ...rows, restRow(rest, step.pieces.length, room));
+  const rows = step.pieces.map((piece, row) => barOf(piece, row, piece[0] === step.chosen, room, forced, force, step.draw?.shares[row]));
+  const left = step.draw && Math.min(1, Math.max(0, 1 - step.draw.shares.reduce((sum, share) => sum + share, 0)));
+  svg.replaceChildren(hatching(), ...rows, restRow(rest, step.pieces.length, room, left));
 }
 
 function hatching() {
@@ -69,28 +70,39 @@ function hatching() {
   return definitions;
 }
 
-function barOf([id, label, piece, value], row, chosen, room, forced, force) {
+/** The share with which a sampler draws a piece, as an empty bar over its probability. */
+const shareOf = (share, room) => draw("rect", { class: "share", x: LABEL, y: 2.5, width: Math.max(1, room * share), height: ROW - 5 });
+
+function barOf([id, label, piece, value], row, chosen, room, forced, force, share) {
   const probability = Math.exp(value);
   const may = !chosen && force;
-  const group = draw("g", { class: chosen ? "bar chosen" : may ? "bar may" : "bar", transform: `translate(0 ${ROW * row + 2})` });
+  const off = share === 0;
+  const kind = `bar${chosen ? " chosen" : may ? " may" : ""}${off ? " off" : ""}`;
+  const group = draw("g", { class: kind, transform: `translate(0 ${ROW * row + 2})` });
   Object.assign(group.dataset, { testid: "bar", id, probability: probability.toPrecision(6) });
-  const told = `${piece}: probability ${shown(probability)}, log-probability ${minus(value, 2)}`;
+  const drawn = share === undefined ? "" : off ? ", cut off, never drawn" : `, drawn with ${shown(share)}`;
+  const told = `${piece}: probability ${shown(probability)}, log-probability ${minus(value, 2)}${drawn}`;
   const mark = chosen ? (forced ? "forced by you" : "chosen") : may ? "click to force it and go on from there" : "";
   group.append(draw("title", {}, mark ? `${told}; ${mark}` : told));
   group.append(draw("rect", { class: "hit", x: 0, y: 0, width: LABEL + room + NUMBERS, height: ROW }));
-  group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${chosen ? (forced ? "⚑ " : "✓ ") : ""}${label}`));
+  group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${chosen ? (forced ? "⚑ " : "✓ ") : off ? "✗ " : ""}${label}`));
   group.append(draw("rect", { class: "fill", x: LABEL, y: 5, width: Math.max(1, room * probability), height: ROW - 10 }));
+  if (share !== undefined) {
+    group.dataset.share = share.toPrecision(6);
+    if (!off) group.append(shareOf(share, room));
+  }
   writeNumbers(group, LABEL + room, shown(probability), minus(value, 2));
   if (may) makePressable(group, `Force ${told}`, () => force(id));
   return group;
 }
 
-function restRow({ count, share }, row, room) {
+function restRow({ count, share }, row, room, drawn) {
   const group = draw("g", { class: "bar rest", transform: `translate(0 ${ROW * row + 2})` });
   Object.assign(group.dataset, { testid: "rest", probability: share.toPrecision(6) });
   group.append(draw("title", {}, `All ${count.toLocaleString("en")} other pieces share ${shown(share)}`));
   group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${count.toLocaleString("en")} others`));
   group.append(draw("rect", { class: "fill", x: LABEL, y: 5, width: Math.max(1, room * share), height: ROW - 10, fill: "url(#rest)" }));
+  if (drawn) group.append(shareOf(drawn, room));
   writeNumbers(group, LABEL + room, shown(share), share > 0 ? minus(Math.log(share), 2) : "−∞");
   return group;
 }

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,16 @@ from viz.theme import cut, visible
 
 LEAST = -1e4  # JSON has no infinity
 _LABEL = 16
+
+
+class Draw(Protocol):
+    """What sampling draws from at a step: the number of pieces that are left, and the share of each that is shown."""
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def shares(self) -> Sequence[float]: ...
 
 
 @dataclass(frozen=True)
@@ -41,11 +51,13 @@ def pack_steps(
     forced: Collection[int] = (),
     may_force: bool = True,
     tinted: bool = False,
+    draws: Sequence[Draw] = (),
 ) -> bytes:
     """Packs the trace with the cross-attention map `weights [T, S]` that is to be seen beside it, called `map_name`.
 
     `vocabulary` counts all pieces, those that are never written included; `forced` are the steps (from 0) whose piece a
-    person chose; with `may_force` False alternatives can't be chosen; `tinted` colours the pieces by their probability.
+    person chose; with `may_force` False alternatives can't be chosen; `tinted` colours the pieces by their probability;
+    `draws` has what sampling draws from at each step, with the shares of `shown_pieces`.
 
     Raises:
         ValueError: the weights are not those of a map of this trace.
@@ -54,10 +66,11 @@ def pack_steps(
     if weights.shape != shape:
         raise ValueError(f"The map has shape {list(weights.shape)}; this trace's are {list(shape)}.")
     cells = np.ascontiguousarray(weights, dtype="<f4").tobytes()
+    drawn = draws or [None] * len(trace.decoding)
     content: dict[str, Any] = {
         "source": _tokens(trace.source_tokens),
         "predicted": _tokens(trace.predicted_tokens),
-        "steps": [_step(step, trace) for step in trace.decoding],
+        "steps": [_step(step, trace, draw) for step, draw in zip(trace.decoding, drawn, strict=True)],
         "vocabulary": vocabulary,
         "cache": asdict(cache),
         "map": map_name,
@@ -86,11 +99,18 @@ def _tokens(tokens: Sequence[Token]) -> list[dict[str, Any]]:
     return found
 
 
-def _step(step: DecodingStep, trace: TranslationTrace) -> dict[str, Any]:
-    """The pieces in the picture's order: the alternatives, and behind them the chosen one if it is none of them."""
+def shown_pieces(step: DecodingStep) -> list[tuple[int, float]]:
+    """Id and log-probability in the picture's order: the alternatives, and behind them the chosen one if it is none."""
     rows = [(entry.id, entry.log_probability) for entry in step.alternatives]
     if all(id_ != step.chosen_id for id_, _ in rows):
         rows.append((step.chosen_id, step.log_probability))
-    spelled = [(id_, visible(trace.pieces[id_]), max(value, LEAST)) for id_, value in rows]
+    return rows
+
+
+def _step(step: DecodingStep, trace: TranslationTrace, draw: Draw | None) -> dict[str, Any]:
+    spelled = [(id_, visible(trace.pieces[id_]), max(value, LEAST)) for id_, value in shown_pieces(step)]
     pieces = [[id_, cut(piece, _LABEL), piece, round(value, 5)] for id_, piece, value in spelled]
-    return {"chosen": step.chosen_id, "pieces": pieces}
+    told: dict[str, Any] = {"chosen": step.chosen_id, "pieces": pieces}
+    if draw is not None:
+        told["draw"] = {"count": draw.count, "shares": [round(share, 6) for share in draw.shares]}
+    return told

@@ -17,6 +17,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
 }
 
+/** What sampling leaves of the pieces; nothing where nothing is drawn. */
+function drawInWords(draw) {
+  if (!draw) return "";
+  const left = draw.count === 1 ? "the one piece that temperature, top k and top p leave" : `the ${draw.count.toLocaleString("en")} pieces that temperature, top k and top p leave`;
+  return ` Sampling draws from ${left}: an outline is the share with which a piece is drawn, ✗ is cut off.`;
+}
+
 class Stepper {
   constructor(host) {
     this.root = make("div", "stepper", { role: "group", "aria-label": "Translation step by step" });
@@ -189,8 +196,11 @@ class Stepper {
   }
 
   buildWords() {
+    const words = []; // pieces of one word share a box, so that they stay together where the line ends
     const chips = this.content.predicted.map((token, index) => {
-      const chip = make("button", token.joined ? "joined" : "", { type: "button", tabindex: -1 });
+      const chip = make("button", "", { type: "button", tabindex: -1 });
+      if (!token.joined || !words.length) words.push(make("span", "word", { role: "listitem" }));
+      words.at(-1).append(chip);
       chip.append(make("bdi", token.special ? "special" : "", {}, token.text));
       if (this.content.tinted) this.tint(chip, index);
       if (this.content.forced.includes(index)) chip.append(make("small", "", {}, "⚑ forced"));
@@ -199,7 +209,7 @@ class Stepper {
     });
     const begin = make("span", "written", { role: "listitem" });
     begin.append(make("bdi", "special", {}, "<s>"));
-    this.words.replaceChildren(begin, ...chips);
+    this.words.replaceChildren(begin, ...words);
     this.chips = chips;
   }
 
@@ -242,7 +252,8 @@ class Stepper {
     const pressable = this.bars.querySelectorAll("[tabindex]");
     if (focused >= 0) (pressable[Math.min(focused, pressable.length - 1)] ?? this.slider).focus();
     const mark = this.content.mayForce ? " Click one, or press Enter on it, to force it and decode on from there." : "";
-    this.hint.textContent = `Probability and its natural logarithm; ▁ begins a word, ✓ is the piece that ${this.content.tinted ? "you wrote" : "was taken"}.${mark}`;
+    const taken = this.content.tinted ? "the piece in your translation" : "the piece that was taken";
+    this.hint.textContent = `Probability and its natural logarithm; ▁ begins a word, ✓ is ${taken}.${drawInWords(step.draw)}${mark}`;
   }
 
   showSource() {

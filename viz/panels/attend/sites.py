@@ -63,7 +63,6 @@ def _one_site(trace: TranslationTrace, selection: Selection, selected: bool) -> 
     dark = st.context.theme.type == "dark"
     figure = attention_heatmap(view, dark=dark, query_label=rows, key_label=columns)
     alt = attention_alt(view)
-    st.text(f"Layer {selection.layer + 1}. {alt}")
     show_figure(
         figure,
         name=file_name(trace, selection),
@@ -72,3 +71,4 @@ def _one_site(trace: TranslationTrace, selection: Selection, selected: bool) -> 
         csv=lambda: matrix_csv(view),
         title=f"{name}: {trace.source_text} → {trace.target_text}",
     )
+    st.text(f"Layer {selection.layer + 1}. {alt}")  # below, so that the maps stand level

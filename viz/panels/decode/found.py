@@ -10,7 +10,7 @@ from model_core.translator import EmptyInput, InputError, Translator
 from viz.messages import tell
 from viz.panels.decode.beam import n_best_panel, tree_panel
 from viz.panels.decode.link import Forced, forced_from, ids_from
-from viz.panels.decode.search import Decoding, decode
+from viz.panels.decode.search import Decoding, decode, draws_of
 from viz.panels.decode.settings import choose_decoding
 from viz.panels.decode.steps import file_name, step_panel, total_in_words
 from viz.theme import visible
@@ -29,7 +29,11 @@ def found_view(translator: Translator, text: str) -> TranslationTrace | None:
     _show_forced(translator, forced)
     _show_translation(found, hypothesis is not None)
     begins = tuple(token.id for token in found.trace.predicted_tokens[: len(forced.ids)]) == forced.ids
-    step_panel(translator, found.trace, forced.marks if begins else (), may_force=True)
+    ids = tuple(token.id for token in found.trace.predicted_tokens)
+    draws = ()
+    if decoding.strategy == "sample":
+        draws = draws_of(translator.checkpoint.id, text, decoding, found.trace, ids, translator)
+    step_panel(translator, found.trace, forced.marks if begins else (), may_force=True, draws=draws)
     if found.translation and found.beam:
         tree_panel(translator, found.translation, found.trace.predicted_tokens, file_name(found.trace))
         n_best_panel(translator, found.translation)
@@ -120,7 +124,8 @@ def _show_translation(found: Decoding, hypothesis: bool) -> None:
     score = f"; score with the length penalty −{abs(trace.score):.3f}" if trace.strategy == "beam" else ""
     st.caption(f"{total_in_words(trace)}{score}.")
     if found.removed:
-        st.caption(f":material/info: {found.removed} control characters in what you typed had to be removed.")
+        plural = "s" if found.removed > 1 else ""
+        st.caption(f":material/info: {found.removed} control character{plural} in what you typed had to be removed.")
     if hypothesis:
         _show_that_it_is_a_hypothesis(found)
     elif not found.finished:

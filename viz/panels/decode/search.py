@@ -9,6 +9,7 @@ import streamlit as st
 from model_core.config import EOS_ID, DecodingConfig
 from model_core.trace import Hypothesis, TranslationTrace
 from model_core.translator import Translation, Translator
+from viz.components.stepper import Draw, shown_pieces
 
 ALTERNATIVES = 10
 Ids = tuple[int, ...]
@@ -53,6 +54,15 @@ def trace_of(checkpoint: str, text: str, target: str | Ids, _translator: Transla
 def ranks_of(checkpoint: str, text: str, target: str, _translator: Translator) -> tuple[int, ...]:
     """The place of each typed piece among all that the model might write there. Raises InputError."""
     return _translator.ranks(text, target)
+
+
+@st.cache_resource(max_entries=48, show_spinner=False)
+def draws_of(
+    checkpoint: str, text: str, decoding: DecodingConfig, _trace: TranslationTrace, ids: Ids, _translator: Translator
+) -> tuple[Draw, ...]:
+    """What each step of a trace is drawn from, with the shares of the pieces that are shown there, in their order."""
+    asked = [[id_ for id_, _ in shown_pieces(step)] for step in _trace.decoding]
+    return _translator.drawn_from(text, ids, asked, decoding)
 
 
 def decode(

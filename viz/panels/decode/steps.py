@@ -6,14 +6,14 @@ import csv
 import io
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.choose import choose_map, shared_step
-from viz.components.stepper import CacheShape, pack_steps, stepper
+from viz.components.stepper import CacheShape, Draw, pack_steps, stepper
 from viz.panels.decode.link import Forced
 from viz.selection import Selection
 from viz.shared import share
@@ -35,10 +35,8 @@ def total_in_words(trace: TranslationTrace) -> str:
     """The log-probability of the whole, and what that is a piece; without a full stop."""
     total, count = min(0.0, trace.log_probability), len(trace.predicted_tokens)
     average = math.exp(total / count)
-    return (
-        f"Log-probability −{abs(total):.3f} over {count} pieces, the end among them: {average:.3f} a piece "
-        "(geometric mean)"
-    )
+    told = f"{average:.3f}" if average >= 0.0005 else f"{average:.1e}"  # a daring sample is not impossible
+    return f"Log-probability −{abs(total):.3f} over {count} pieces, the end among them: {told} a piece (geometric mean)"
 
 
 def steps_csv(trace: TranslationTrace) -> str:
@@ -67,9 +65,10 @@ def step_panel(
     *,
     may_force: bool,
     tinted: bool = False,
+    draws: Sequence[Draw] = (),
 ) -> None:
     """The stepper over a trace. `forced` are the steps whose piece a person chose; a piece that is forced now goes into
-    the link, and the page begins anew."""
+    the link, and the page begins anew. `draws` has what sampling draws each step from."""
     config = translator.config
     selection = choose_map(trace, sites=("cross",))
     packed = pack_steps(
@@ -81,6 +80,7 @@ def step_panel(
         forced=forced,
         may_force=may_force,
         tinted=tinted,
+        draws=draws,
     )
     wished = shared_step(trace)
     step, pressed = stepper(packed, step=wished, name=file_name(trace), key="stepper")

@@ -47,9 +47,7 @@ def ask_target(translator: Translator, text: str) -> str:
     with st.container(horizontal=True, gap="small", key="suggestions"):
         for number, suggestion in enumerate(SUGGESTED.get(text, ())):
             st.button(suggestion, key=f"suggestion-{number}", type="tertiary", on_click=take, args=(suggestion,))
-        st.button(
-            "The model's own", key="suggestion-own", type="tertiary", on_click=take_best, icon=":material/smart_toy:"
-        )
+        st.button("The model's own", key="suggestion-own", type="tertiary", on_click=take_best)
     return target or ""
 
 
@@ -91,6 +89,9 @@ def typed_view(translator: Translator, text: str) -> TranslationTrace | None:
         tell(str(error), "warning")
         return None
     _show_total(trace, ranks)
+    if removed := translator.prepare(target, "The translation").removed:
+        plural = "s" if removed > 1 else ""
+        st.caption(f":material/info: {removed} control character{plural} in what you typed had to be removed.")
     step_panel(translator, trace, may_force=False, tinted=True)
     _show_scores(trace, ranks)
     return trace

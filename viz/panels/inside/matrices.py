@@ -68,7 +68,7 @@ def inputs(a: HeadAnatomy, labels: Labels, by_row: bool = False) -> Shown:
 
 def memory(a: HeadAnatomy, labels: Labels, by_row: bool = False) -> Shown:
     """What keys and values are made from in cross-attention."""
-    return Shown("Memory", "M", a.keys, labels.keys, labels.model, "the encoder's output, a row a token", by_row=by_row)
+    return Shown("Memory", "Y", a.keys, labels.keys, labels.model, "the encoder's output, a row a token", by_row=by_row)
 
 
 def scores(

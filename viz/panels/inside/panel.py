@@ -23,7 +23,7 @@ from viz.selection import Selection, index_from
 _NAMES = [f"{number} {name}" for number, name in enumerate(STAGES, start=1)]
 _WIDEST = 90  # columns of a matrix that is given no more room than this
 _NARROWEST = 24
-_OPERATOR = 0.06  # of the width
+_OPERATOR, _LETTER = 0.04, 0.006  # of the width: the least, and for each letter, so that "softmax" stays in one line
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -84,7 +84,7 @@ def choose_projection() -> str:
 
 def chosen_cell(shown: Shown) -> Cell:
     """The cell that the link names if the matrix has it; else the most telling one: a masked score, else the one
-    farthest from 0."""
+    farthest from 0, of the framed columns if some are."""
     rows, columns = shown.values.shape
     row, _, column = st.query_params.get("cell", "").partition(".")
     found = index_from(row, rows), index_from(column, columns)
@@ -93,6 +93,8 @@ def chosen_cell(shown: Shown) -> Cell:
     strength = np.where(np.isfinite(shown.values), np.abs(shown.values), np.inf)
     if shown.masked is not None and not shown.diverging:  # a row of weights with one key is always 1
         strength[(~shown.masked).sum(axis=1) < min(2, columns)] = 0.0
+    if shown.framed is not None:
+        strength[:, : shown.framed[0]] = strength[:, shown.framed[1] :] = -1.0
     place = np.unravel_index(int(strength.argmax()), shown.values.shape)
     return int(place[0]), int(place[1])
 
@@ -126,7 +128,8 @@ def show_matrices(stage: Stage, key: str, cell: Cell | None) -> None:
     rooms = [
         min(max(part.values.shape[1], _NARROWEST), _WIDEST) if isinstance(part, Shown) else 0 for part in stage.parts
     ]
-    widths = [float(room or _OPERATOR * sum(rooms)) for room in rooms]
+    operators = [_OPERATOR + _LETTER * len(part) if isinstance(part, str) else 0.0 for part in stage.parts]
+    widths = [room or share * sum(rooms) for room, share in zip(rooms, operators, strict=True)]
     places = [st.container() for _ in stage.parts] if stage.stacked else st.columns(widths, vertical_alignment="center")
     for number, (place, part) in enumerate(zip(places, stage.parts, strict=True)):
         with place:

@@ -17,6 +17,8 @@ from viz.selection import MEAN, index_from
 from viz.shared import share, shared
 
 MEAN_NAME = "mean over heads"
+PLAY_SECONDS = 0.7  # a picture
+_AT, _PLAYING = "learn-at", "learn-playing"  # the step that is shown; while the film plays, the index it has come to
 
 
 def choose_layer_and_head(maps: AttentionMaps) -> tuple[int, int | None]:
@@ -39,15 +41,61 @@ def choose_layer_and_head(maps: AttentionMaps) -> tuple[int, int | None]:
     return layer, head
 
 
-def choose_snapshot(snapshots: Sequence[Snapshot], to_end: bool = False) -> Snapshot:
-    """The slider back over training; at first, and with `to_end`, at its end. Any other step is in the link."""
+def look_back(snapshots: Sequence[Snapshot], layer: int, head: int | None, to_end: bool = False) -> None:
+    """The map of any step: a slider over them, at first and with `to_end` at its end, and a button that plays them all.
+
+    A fragment of its own, so that neither draws strip and curves anew.
+    """
+    if to_end:
+        st.session_state[_AT] = snapshots[-1].step
+        st.session_state.pop(_PLAYING, None)
+    playing = _PLAYING in st.session_state
+    st.fragment(_look_back, run_every=PLAY_SECONDS if playing else None)(snapshots, layer, head, playing)
+
+
+def _look_back(snapshots: Sequence[Snapshot], layer: int, head: int | None, playing: bool) -> None:
+    if (_PLAYING in st.session_state) != playing:
+        st.rerun()  # the whole page, so that this fragment runs by itself, or no more
+    if playing:
+        _go_on(snapshots)
+    show_map(_choose_snapshot(snapshots), layer, head)
+
+
+def _go_on(snapshots: Sequence[Snapshot]) -> None:
+    """To the next picture; after the last one the film stands."""
+    place = min(st.session_state[_PLAYING] + 1, len(snapshots) - 1)
+    st.session_state[_AT] = snapshots[place].step
+    st.session_state[_PLAYING] = place
+    if place == len(snapshots) - 1:
+        _hold()
+
+
+def _play(steps: Sequence[int]) -> None:
+    """From the step that is shown; from the first if that is the last."""
+    place = steps.index(st.session_state[_AT])
+    st.session_state[_PLAYING] = -1 if place == len(steps) - 1 else place
+
+
+def _hold() -> None:
+    st.session_state.pop(_PLAYING, None)
+
+
+def _choose_snapshot(snapshots: Sequence[Snapshot]) -> Snapshot:
+    """The slider and the button. Any step but the last is in the link, once the film stands."""
     steps = [snapshot.step for snapshot in snapshots]
     if len(steps) < 2:
         return snapshots[-1]
-    asked = None if to_end else st.session_state.get("learn-at", _linked_step())
+    asked = st.session_state.get(_AT, _linked_step())
     # Another training may have been measured at other steps: then the nearest one.
-    st.session_state["learn-at"] = steps[-1] if asked is None else min(steps, key=lambda step: abs(step - asked))
-    at = st.select_slider("Step of the training", steps, key="learn-at")
+    st.session_state[_AT] = steps[-1] if asked is None else min(steps, key=lambda step: abs(step - asked))
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        if _PLAYING in st.session_state:
+            st.button("Hold", icon=":material/pause:", key="learn-hold", on_click=_hold)
+        else:
+            st.button("Play", icon=":material/play_arrow:", key="learn-play", on_click=_play, args=(steps,))
+        at = st.select_slider("Step of the training", steps, key=_AT, on_change=_hold)
+    if _PLAYING in st.session_state:
+        return snapshots[steps.index(at)]
     if at == steps[-1]:
         st.query_params.pop("at", None)
     elif st.query_params.get("at") != str(at):

@@ -14,7 +14,7 @@ from model_core.trace import TraceError
 from model_core.training.live import HELD_OUT, LiveState, Snapshot, shipped_snapshots
 from viz.figures.learning import Curves, curves_csv, learning_curves
 from viz.messages import tell
-from viz.panels.learn.film import choose_layer_and_head, choose_snapshot, show_map, show_strip
+from viz.panels.learn.film import choose_layer_and_head, look_back, show_map, show_strip
 from viz.panels.learn.runs import KEPT, WANTED, Run, classroom, described, newest, runs
 from viz.panels.learn.settings import what_to_look_for
 from viz.picture import show_figure
@@ -132,8 +132,10 @@ def _film(histories: dict[str, tuple[Snapshot, ...]], run: Run | None, state: Li
     to_end = not live and st.session_state.get(WATCHED) == name
     if to_end:
         del st.session_state[WATCHED]
-    now = snapshots[-1] if live else choose_snapshot(snapshots, to_end)
-    show_map(now, layer, head)
+    if live:
+        show_map(snapshots[-1], layer, head)
+    else:
+        look_back(snapshots, layer, head, to_end)
 
 
 def _curves(histories: dict[str, tuple[Snapshot, ...]]) -> None:
@@ -147,13 +149,15 @@ def _curves(histories: dict[str, tuple[Snapshot, ...]]) -> None:
         learning_curves(curves, last, dark=st.context.theme.type == "dark"),
         name="regard-learn-curves",
         key="learn-curves",
-        alt=f"{len(curves)} trainings. {newest_curves.name}: {share:.0%} of the rows are on the diagonal at step "
-        f"{newest_curves.steps[-1]}.",
+        alt=f"{len(curves)} trainings. {newest_curves.name}: {share:.0%} of the rows are on the diagonal of its best "
+        f"layer at step {newest_curves.steps[-1]}.",
         csv=lambda: curves_csv(curves),
     )
+    judged = any(value is not None for one in curves for value in one.exact)
+    copied = f" Copied exactly: of {HELD_OUT} sequences that the training never saw, decoded greedily."
     st.caption(
-        "The diagonal is counted in the layer that has most of it, as the mean over its heads. "
-        f"Copied exactly: of {HELD_OUT} sequences that the training never saw, decoded greedily.{beyond}"
+        "The diagonal is counted in the mean over a layer's heads, whatever layer is chosen beside."
+        f"{copied if judged else ''}{beyond}"
     )
 
 

@@ -15,7 +15,7 @@ PROPOSED = LiveSettings()
 RATES = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)
 LAYERS, HEADS, WIDTHS = (1, 2, 3), (1, 2, 4, 8), (16, 32, 64)
 SMOOTHINGS = (0.0, 0.1, 0.2, 0.4)
-STEPS = (100, 200, 400, 800, 1200)
+STEPS = (50, 100, 200, 400, 800, 1200)
 KEYS = {
     "learning_rate": "rate",
     "layers": "layers",

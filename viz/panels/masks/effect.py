@@ -11,13 +11,15 @@ from model_core.translator import Translator
 from viz.choose import choose_step
 from viz.components.matrix import fitted_limits, matrix
 from viz.figures.masks import next_token_figure, signed
+from viz.linked import unlink
 from viz.messages import tell
 from viz.panels.masks.panel import dark, write_cells
 from viz.panels.masks.runs import Searched, run_search
-from viz.panels.masks.state import REFUSED, Subject, cell_at
-from viz.panels.masks.words import differing, marked_html
+from viz.panels.masks.state import Subject, cell_at
+from viz.panels.masks.words import differing, marked_html, told_apart
 from viz.picture import show_figure
 from viz.selection import Selection
+from viz.shared import share
 from viz.theme import visible
 
 TOKENS_SHOWN = 5
@@ -26,26 +28,22 @@ SEEN = "Without the causal mask every row sees the answer: the token it has to p
 
 def reset() -> None:
     """All masks as they were."""
-    st.session_state["padding"] = st.session_state["causal"] = True
-    st.session_state[REFUSED] = None
+    unlink("padding", "causal")
     write_cells(MaskSetting())
 
 
 def switch_off(name: str, row: str | None = None) -> None:
     """Only this mask off; `row` is the sentence to look at."""
     reset()
-    st.session_state[name] = False
+    st.query_params[name] = "false"
     if row is not None:
-        st.session_state["row"] = row
+        st.query_params["row"] = row
 
 
-def forbid_strongest(subject: Subject, cell: MaskCell) -> None:
+def forbid_strongest(cell: MaskCell) -> None:
     """Only this cell forbidden."""
     reset()
-    setting = MaskSetting(forbidden=frozenset({cell}))
-    st.session_state[REFUSED] = subject.refused(setting)
-    if st.session_state[REFUSED] is None:
-        write_cells(setting)
+    write_cells(MaskSetting(forbidden=frozenset({cell})))
 
 
 def experiments(subject: Subject, selection: Selection, usual: MaskedPass, step: int, padded_row: str | None) -> None:
@@ -54,6 +52,7 @@ def experiments(subject: Subject, selection: Selection, usual: MaskedPass, step:
     key = int(usual.weights[selection.head or 0, row].argmax())
     queries, keys = subject.tokens(selection.site)
     strongest = cell_at(selection, row, key, "all layers")
+    refused = subject.refused(MaskSetting(forbidden=frozenset({strongest})))
     with st.container(horizontal=True, gap="small", key="experiments"):
         st.button("Let the decoder see the future", on_click=switch_off, args=("causal",))
         if padded_row is not None:
@@ -61,8 +60,9 @@ def experiments(subject: Subject, selection: Selection, usual: MaskedPass, step:
         st.button(
             "Forbid the strongest cell of this row",
             on_click=forbid_strongest,
-            args=(subject, strongest),
-            disabled=subject.refused(MaskSetting(forbidden=frozenset({strongest}))) is not None,
+            args=(strongest,),
+            disabled=refused is not None,
+            help=refused,
         )
         st.button("Reset", icon=":material/restart_alt:", on_click=reset, type="primary")
     st.text(
@@ -110,15 +110,33 @@ def effect_on_next_token(
 ) -> None:
     """Bars before and after for the most probable tokens of the chosen row."""
     found = shifts(usual, changed, step, TOKENS_SHOWN)
-    names = [token.text for token in translator.tokenizer.tokens([shift.id for shift in found])]
+    names = told_apart(translator.tokenizer.tokens([shift.id for shift in found]))
     figure = next_token_figure(names, [s.before for s in found], [s.after for s in found], dark=dark())
-    index = max(range(len(found)), key=lambda i: abs(found[i].difference))
-    alt = (
-        f"Next token after row {step + 1}: “{visible(names[index])}” changes most, from {found[index].before:.3f} to "
-        f"{found[index].after:.3f}."
-    )
-    show_figure(figure, name="regard-masks-next-token", key="next-token", alt=alt, csv=lambda: shifts_csv(names, found))
+    alt = most_changed(names, found, step)
     st.text(alt)
+    row = most_changed_row(usual, changed)
+    if row != step:
+        label = f"Show the row that changes most: {row + 1}"
+        st.button(label, type="tertiary", on_click=lambda: share(step=str(row + 1)))
+    show_figure(figure, name="regard-masks-next-token", key="next-token", alt=alt, csv=lambda: shifts_csv(names, found))
+
+
+def most_changed(names: list[str], found: tuple[Shift, ...], step: int) -> str:
+    """The largest difference of the shown tokens, or that there is none to be seen."""
+    index = max(range(len(found)), key=lambda i: abs(found[i].difference))
+    shift = found[index]
+    if abs(shift.difference) < 0.0005:
+        return f"Next token after row {step + 1}: none of these probabilities changes by 0.001 or more."
+    return (
+        f"Next token after row {step + 1}: “{visible(names[index])}” changes most, from {shift.before:.3f} to "
+        f"{shift.after:.3f}."
+    )
+
+
+def most_changed_row(usual: MaskedPass, changed: MaskedPass) -> int:
+    """The row (from 0) whose next-token distribution moves most: by total variation distance."""
+    moved = np.abs(np.exp(changed.log_probabilities) - np.exp(usual.log_probabilities)).sum(axis=1)
+    return int(moved.argmax())
 
 
 def shifts_csv(names: list[str], found: tuple[Shift, ...]) -> str:
@@ -134,8 +152,8 @@ def effect_on_one_pass(subject: Subject, setting: MaskSetting, usual: MaskedPass
     left, middle = st.columns(2)
     left.metric(
         "Log-probability of the translation, in one pass",
-        f"{sums[1]:.2f}".replace("-", "−"),
-        f"{sums[1] - sums[0]:+.2f} against {sums[0]:.2f} before",
+        minus(sums[1]),
+        f"{sums[1] - sums[0]:+.2f} against {minus(sums[0])} before",
     )
     middle.metric(
         "Rows whose most probable token is the translation's",
@@ -145,6 +163,11 @@ def effect_on_one_pass(subject: Subject, setting: MaskSetting, usual: MaskedPass
     if not setting.causal:
         alone = setting == MaskSetting(causal=False)
         st.markdown(f"{SEEN} {about_the_future(sums[0], sums[1]) if alone else ''}")
+
+
+def minus(number: float) -> str:
+    """Two decimals, with a true minus sign."""
+    return f"{number:.2f}".replace("-", "−")
 
 
 def about_the_future(before: float, after: float) -> str:
@@ -191,7 +214,7 @@ def effect(
     """The experiment: choose a row, change something, see the difference."""
     st.subheader("What if the mask were another one?", anchor=False, divider=True)
     usual, changed = passes
-    step = choose_step(subject.trace)
+    step = choose_step(subject.trace, first=1)  # row 1 of the decoder has a single key, which no mask may take
     experiments(subject, selection, usual, step, padded_row)
     if setting.usual:
         tell(

@@ -11,6 +11,7 @@ from model_core.trace import Site, Tokens
 from viz.choose import SITE_NAMES
 from viz.components.matrix import matrix
 from viz.figures.masks import PAD, mask_alt, mask_figure, padding_figure
+from viz.linked import SWITCH, linked
 from viz.messages import tell
 from viz.panels.masks.link import spell
 from viz.panels.masks.state import REFUSED, Reach, Subject, cell_at, read_setting
@@ -40,10 +41,12 @@ def three_masks(subject: Subject, sentences: list[Tokens]) -> MaskSetting:
     st.subheader("Three masks", anchor=False, divider=True)
     places = st.columns(3, gap="medium")
     with places[0]:
-        padding = st.toggle("Padding mask", value=True, key="padding", bind="query-params")
+        padding, chosen = linked("padding", SWITCH, True)
+        st.toggle("Padding mask", key="padding", on_change=chosen)
         st.caption("A batch is one tensor, so the shorter sentence is filled up. No query may look at what fills it.")
     with places[1]:
-        causal = st.toggle("Causal mask", value=True, key="causal", bind="query-params")
+        causal, chosen = linked("causal", SWITCH, True)
+        st.toggle("Causal mask", key="causal", on_change=chosen)
         st.caption("A decoder row sees itself and what was written before it, never what it has to predict.")
     with places[2]:
         told = "It has no switch of its own: it is the padding mask of the source."
@@ -138,7 +141,7 @@ def show_head(subject: Subject, setting: MaskSetting, selection: Selection, foun
     scores, allowed, weights = found.scores[head], found.allowed[head], found.weights[head]
     rows, columns = ([token.text for token in tokens] for tokens in subject.tokens(selection.site))
     reach = choose_reach()
-    refused = st.session_state.get(REFUSED)
+    refused = st.session_state.pop(REFUSED, None)  # told once: it is about the click that led here
     if refused:
         tell(refused, "warning")
 

@@ -8,9 +8,10 @@ from typing import Literal
 import streamlit as st
 
 from model_core.mask_experiment import MaskCell, MaskError, MaskSetting, Padded, check_setting
-from model_core.trace import Site, Tokens, TranslationTrace
+from model_core.trace import SITES, Site, Tokens, TranslationTrace
 from viz.panels.masks.link import read_cells, spell
 from viz.selection import Selection
+from viz.shared import share, shared
 
 Reach = Literal["this head", "this layer", "all layers"]
 REFUSED = "masks-refused"
@@ -49,6 +50,17 @@ class Subject:
         except MaskError as error:
             return str(error)
         return None
+
+
+def show_turned_cell() -> None:
+    """A link that turns a cell and names no site opens with the site of that cell, and likewise with its row."""
+    cells = [cell for name in ("off", "on") for cell in read_cells(st.query_params.get(name, ""))[0]]
+    if not cells or shared("site") in SITES:
+        return
+    first = min(cells, key=lambda cell: spell([cell]))
+    share(site=first.site)
+    if not shared("step") and first.site != "encoder_self":
+        share(step=str(first.query + 1))
 
 
 def cell_at(selection: Selection, query: int, key: int, reach: Reach) -> MaskCell:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from model_core.trace import Token
 from viz.theme import visible
 
 _MARK = "text-decoration:underline 2px;text-underline-offset:.2em;font-weight:700;background:none;color:inherit"
@@ -18,6 +20,13 @@ def differing(before: str, after: str) -> tuple[list[tuple[str, bool]], list[tup
         marks[0][block.a : block.a + block.size] = [False] * block.size
         marks[1][block.b : block.b + block.size] = [False] * block.size
     return list(zip(old, marks[0], strict=True)), list(zip(new, marks[1], strict=True))
+
+
+def told_apart(tokens: Sequence[Token]) -> list[str]:
+    """The tokens' texts; two of one text, the one that begins a word and the one that does not, by their spelling in
+    the vocabulary ("▁?", "?")."""
+    texts = [token.text for token in tokens]
+    return [token.piece if texts.count(token.text) > 1 else token.text for token in tokens]
 
 
 def marked_html(words: list[tuple[str, bool]]) -> str:

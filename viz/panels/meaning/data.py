@@ -61,8 +61,9 @@ class SenseSet:
     """All N sentences of the homograph set that use one word, and where the model puts that word in each.
 
     `vectors [L + 1, N, D]`, a plane and a probe a layer. Shares by layer: `nearest`, of sentences nearest to their own
-    sense's centroid, and `told`, of those whose sense a probe tells that was fitted without them (see `sense_map`);
-    `held_out_told`: of the held-out sentences, by a probe fitted on the training sentences.
+    sense's centroid, `nearest_in_plane`, the same seen in the plane only, and `told`, of those whose sense a probe
+    tells that was fitted without them (see `sense_map`); `held_out_told`: of the held-out sentences, by a probe fitted
+    on the training sentences.
     """
 
     word: str
@@ -73,6 +74,7 @@ class SenseSet:
     planes: tuple[Plane, ...]
     probes: tuple[Probe, ...]
     nearest: tuple[float, ...]
+    nearest_in_plane: tuple[float, ...]
     told: tuple[float, ...]
     held_out_told: tuple[float, ...]
     unrecognised: int
@@ -108,15 +110,18 @@ def _sense_set(checkpoint: str, word: str, _translator: Translator) -> SenseSet:
     names = tuple(homograph.sense for homograph, _ in rows)
     held_out = np.array([homograph.split == "test" for homograph, _ in rows])
     probes = tuple(fit_probe(layer, names) for layer in vectors)
+    planes = planes_by_layer(vectors)
+    flat = [plane.coordinates(layer) for plane, layer in zip(planes, vectors, strict=True)]
     return SenseSet(
         word=word,
         texts=tuple(homograph.source for homograph, _ in rows),
         senses=names,
         held_out=tuple(map(bool, held_out)),
         vectors=vectors,
-        planes=tuple(planes_by_layer(vectors)),
+        planes=tuple(planes),
         probes=probes,
         nearest=tuple(nearest_own_sense(layer, names) for layer in vectors),
+        nearest_in_plane=tuple(nearest_own_sense(places, names) for places in flat),
         told=tuple(_right(probe, probe.left_out, names) for probe in probes),
         held_out_told=tuple(_held_out_told(layer, np.array(names), held_out) for layer in vectors),
         unrecognised=len(wanted) - len(rows),

@@ -19,7 +19,7 @@ from viz.panels.meaning.sentences import SharedWord, link, linked
 from viz.picture import show_figure
 
 BETWEEN = "between the senses"
-DIRECTIONS = (BETWEEN, "widest")
+DIRECTIONS = (BETWEEN, "widest (PCA)")
 _DEPTH, _MAP = "meaning-depth", "meaning-map"
 
 
@@ -38,10 +38,10 @@ def choose_depth(layers: int) -> int:
 @st.fragment
 def layers_panel(translator: Translator, shared: SharedWord) -> None:
     """The slider, and everything that answers to it."""
-    st.subheader("Layer by layer", anchor=False, divider=True)
+    st.subheader("Layer by layer", anchor=False, divider="gray")
     depth = choose_depth(len(shared.sentences[0].encoded.states) - 1)
     similarities(translator, shared, depth)
-    st.subheader("The senses drift apart", anchor=False, divider=True)
+    st.subheader("The senses drift apart", anchor=False, divider="gray")
     known = sense_set(translator, shared.word)
     if known is None:
         st.text(f"The homograph set does not have “{shared.word}”. It has: {', '.join(senses())}.")
@@ -144,8 +144,10 @@ def _map(
     if own is None:
         places, own, titles = plane.coordinates(known.vectors[depth]), plane.coordinates(vectors), None
         note = (
-            f"The 2 widest of {known.vectors.shape[2]} directions (PCA): {100 * plane.explained:.0f} % of the "
-            f"variance of {count} points, that of the word's form (plural, ending) and place in the sentence as well."
+            f"The 2 widest of the {known.vectors.shape[2]} directions (PCA) hold {100 * plane.explained:.0f} % of the "
+            f"variance of {count} points. Which ones they are depends on the word's form (plural, ending), its place "
+            f"and the topic more than on its sense: here {100 * known.nearest_in_plane[depth]:.0f} % lie nearest their "
+            f"own sense's centroid, and guessing the commonest sense is right for {100 * known.chance:.0f} %."
         )
     else:
         probe = known.probes[depth]

@@ -43,7 +43,7 @@ def translations(traces: Mapping[int, TranslationTrace], shared: SharedWord | No
     """Each sentence over its translation, the word and what it became marked."""
     spans = {} if shared is None else dict(zip(shared.numbers, shared.spans, strict=True))
     title = "The translations" if shared is None else "The French word that comes out"
-    st.subheader(title, anchor=False, divider=True)
+    st.subheader(title, anchor=False, divider="gray")
     became = {number: _became(traces[number], spans[number]) for number in traces if number in spans}
     if shared is not None:
         st.text(summary(shared.word, became))
@@ -123,7 +123,7 @@ def _told(trace: TranslationTrace, span: WordSpan, became: Sequence[AlignedWord]
 @st.fragment
 def attention_of_word(traces: Mapping[int, TranslationTrace], shared: SharedWord) -> None:
     """The word's row of one encoder map in each sentence, as tints."""
-    st.subheader("What the word looks at", anchor=False, divider=True)
+    st.subheader("What the word looks at", anchor=False, divider="gray")
     selection = choose_map(next(iter(traces.values())), sites=("encoder_self",))
     rows = {
         number: word_attention(traces[number], span, selection.layer, selection.head)
@@ -176,7 +176,7 @@ def whole_sentences(
     translator: Translator, sentences: Sequence[Sentence], traces: Mapping[int, TranslationTrace]
 ) -> None:
     """How alike the sentences are as wholes, beside unrelated ones, and their translations side by side."""
-    st.subheader("The sentences as wholes", anchor=False, divider=True)
+    st.subheader("The sentences as wholes", anchor=False, divider="gray")
     numbers = [sentence.number for sentence in sentences]
     pairs = pairs_of(len(sentences))
     own = [cosine(sentences[a].encoded.mean, sentences[b].encoded.mean) for a, b in pairs]
@@ -208,5 +208,5 @@ def closeness(
     return (
         f"Sentences {pair_name(pairs[best], numbers)} have mean encoder outputs with a cosine of {own[best]:.2f}. "
         f"Of {len(others):,} pairs of unrelated sentences (mean {others.mean():.2f}, highest {others.max():.2f}) "
-        f"{share} as alike."
+        f"{share} at least as alike."
     )

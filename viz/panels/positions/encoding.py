@@ -25,11 +25,13 @@ from viz.figures.positions import (
     similarity_matrix,
     wave_length,
 )
+from viz.linked import linked, unlink
 from viz.picture import show_figure
 
 BASES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 FEWEST, MOST = 4, 256
+NONE = "none"  # in the link: no dimension at all
 Settings = dict[str, int]
 """Base, d_model and number of positions under the names that the link has for them."""
 
@@ -44,40 +46,35 @@ def own_settings(translator: Translator) -> Settings:
     }
 
 
-def follow_checkpoint(checkpoint: str, own: Settings) -> None:
+def follow_checkpoint(checkpoint: str) -> None:
     """Another checkpoint brings its own settings; what a link says at first stays."""
     if st.session_state.setdefault("positions-checkpoint", checkpoint) != checkpoint:
-        st.session_state.update({"positions-checkpoint": checkpoint, **own})
+        st.session_state["positions-checkpoint"] = checkpoint
+        unlink("base", "d_model", "positions", "dimensions")
 
 
 def ask_settings(own: Settings) -> Settings:
     """Three sliders, and the way back to the model's own encoding."""
-
-    def reset() -> None:
-        st.session_state.update(own)
-
+    bases, widths = sorted({*BASES, own["base"]}), sorted({*WIDTHS, own["d_model"]})
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        base = st.select_slider(
-            "Base n",
-            sorted({*BASES, own["base"]}),
-            own["base"],
-            key="base",
-            bind="query-params",
-            help="The larger it is, the longer the longest waves.",
-        )
+        base, chosen = linked("base", {str(value): value for value in bases}, own["base"])
+        longer = "The larger it is, the longer the longest waves."
+        st.select_slider("Base n", bases, key="base", on_change=chosen, help=longer)
     with middle:
-        d_model = st.select_slider(
-            "Width d_model", sorted({*WIDTHS, own["d_model"]}), own["d_model"], key="d_model", bind="query-params"
-        )
+        d_model, chosen = linked("d_model", {str(value): value for value in widths}, own["d_model"])
+        st.select_slider("Width d_model", widths, key="d_model", on_change=chosen)
     with right:
-        positions = st.slider("Positions", FEWEST, MOST, own["positions"], key="positions", bind="query-params")
-    now = {"base": int(base), "d_model": int(d_model), "positions": int(positions)}
+        counts = {str(value): value for value in range(FEWEST, MOST + 1)}
+        positions, chosen = linked("positions", counts, own["positions"])
+        st.slider("Positions", FEWEST, MOST, key="positions", on_change=chosen)
+    now = {"base": base, "d_model": d_model, "positions": positions}
     told = f"The model's own: base {own['base']:,}, d_model {own['d_model']}, at most {own['positions']} positions."
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(told, width="content")
+        st.caption(f"{told} Positions and dimensions count from 0 here, as in the formula.", width="content")
         if now != own:
-            st.button("Back to the model's own", type="tertiary", icon=":material/undo:", on_click=reset)
+            label = "Back to the model's own"
+            st.button(label, type="tertiary", icon=":material/undo:", on_click=unlink, args=tuple(own))
     return now
 
 
@@ -88,20 +85,29 @@ def default_dimensions(d_model: int) -> list[int]:
 
 
 def ask_dimensions(d_model: int) -> list[int]:
-    """Which dimensions to draw as curves; those that a smaller width no longer has are let go."""
-    kept = [dimension for dimension in st.session_state.get("dimensions", ()) if dimension < d_model]
-    if kept != list(st.session_state.get("dimensions", ())):
-        st.session_state["dimensions"] = kept
+    """Which dimensions to draw as curves: those of the link that this width has."""
+    st.session_state["dimensions"] = linked_dimensions(d_model)
+
+    def chosen() -> None:
+        st.query_params["dimensions"] = [str(dimension) for dimension in st.session_state["dimensions"]] or NONE
+
     return st.multiselect(
         "Dimensions",
         range(d_model),
-        default_dimensions(d_model),
         key="dimensions",
-        bind="query-params",
+        on_change=chosen,
         max_selections=MOST_CURVES,
         select_all=False,
         help=f"From 0 to d_model − 1, at most {MOST_CURVES}. Even ones are sines, odd ones cosines.",
     )
+
+
+def linked_dimensions(d_model: int) -> list[int]:
+    """What the link names, at most MOST_CURVES; where it names none that there is, the default."""
+    asked = st.query_params.get_all("dimensions")
+    there = {str(dimension): dimension for dimension in range(d_model)}
+    found = list(dict.fromkeys(there[name] for name in asked if name in there))[:MOST_CURVES]
+    return found if found or asked == [NONE] else default_dimensions(d_model)
 
 
 def table_csv(table: Floats) -> str:
@@ -112,7 +118,6 @@ def table_csv(table: Floats) -> str:
 @st.fragment
 def encoding_panel(own: Settings, sentence: int | None) -> None:
     """The sliders and the pictures; `sentence` is how many tokens the sentence has, if there is one."""
-    st.subheader("The encoding", anchor=False, divider=True)
     now = ask_settings(own)
     table = encoding_table(now["positions"], now["d_model"], float(now["base"]))
     dark = st.context.theme.type == "dark"

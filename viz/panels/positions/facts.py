@@ -22,7 +22,6 @@ def norms(checkpoint: str, text: str, _translator: Translator, _trace: Translati
 
 def norms_panel(translator: Translator, trace: TranslationTrace) -> None:
     """How long the embeddings of this sentence are beside the encoding that is added to them."""
-    st.subheader("In this sentence", anchor=False, divider=True)
     table, scaled, encoding = norms(translator.checkpoint.id, trace.source_text, translator, trace)
     d_model = translator.config.d_model
     st.markdown(
@@ -49,7 +48,7 @@ def norms_panel(translator: Translator, trace: TranslationTrace) -> None:
 @st.fragment
 def equivariance_panel(translator: Translator, trace: TranslationTrace) -> None:
     """Shuffled words with and without positions: without, the same vectors come out in another order."""
-    st.subheader("Without positions, order is nothing", anchor=False, divider=True)
+    st.markdown("**Without positions, order is nothing**")
     if len(word_groups(trace.source_tokens)) < 2:
         st.info("This needs a sentence of two words or more, so that there is something to shuffle.")
         return

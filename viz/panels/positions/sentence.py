@@ -80,7 +80,6 @@ def ask_experiment(trace: TranslationTrace) -> Experiment:
 @st.fragment
 def experiment_panel(translator: Translator, trace: TranslationTrace) -> None:
     """The controls, both sides, what changed in numbers, and those numbers for each token."""
-    st.subheader("Experiment: change the positions", anchor=False, divider=True)
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         with st.container(width="content"):
             selection = choose_map(trace, sites=("encoder_self",))
@@ -169,8 +168,8 @@ def reading(trace: TranslationTrace, found: PositionOutcome, change: PositionCha
     factor = (total - trace.log_probability) / len(found.original)
     return (
         f"{start} The log-probability of the *original* translation goes from {signed(trace.log_probability)} to "
-        f"**{signed(total)}**: {np.exp(min(factor, 50.0)):.2g} times as probable a token (geometric mean of "
-        f"{len(found.original)})."
+        f"**{signed(total)}**: {np.exp(min(factor, 50.0)):.2g} times as probable for each of its "
+        f"{len(found.original)} tokens (geometric mean)."
     )
 
 

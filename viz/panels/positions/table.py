@@ -32,9 +32,9 @@ def change_row(trace: TranslationTrace, change: PositionChange, found: PositionO
         "change": told(change) or "As it is",
         "what is read": found.source_text,
         "translation": found.text,
-        "log-probability of the original": round(float(found.original.sum()), 3),
-        "attention that goes elsewhere": round(float(moved.mean()), 3),
-        "cosine of the outputs": round(float(likeness.mean()), 3),
+        "log P of the original": round(float(found.original.sum()), 3),
+        "attention elsewhere": round(float(moved.mean()), 3),
+        "cosine": round(float(likeness.mean()), 3),
     }
 
 
@@ -46,6 +46,7 @@ def show_all_changes(translator: Translator, trace: TranslationTrace, change: Po
     rows = [change_row(trace, each, find_outcome(translator, trace, each)) for each in changes]
     st.dataframe(pd.DataFrame(rows), hide_index=True)
     st.caption(
-        "Attention is averaged over all rows of all encoder self-attention maps, the cosine over all tokens of the "
+        "log P: natural logarithm of the original translation's probability. Attention that goes elsewhere is averaged "
+        "over all rows of all encoder self-attention maps, the cosine with what it was over all tokens of the "
         "encoder's output."
     )
