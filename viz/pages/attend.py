@@ -19,7 +19,7 @@ STORY = "viz/pages/meaning.py"
 def uploaded_trace() -> TranslationTrace | None:
     """A trace file that somebody saved, in place of a new translation; each upload box serves until it is closed."""
     box = st.session_state.setdefault("upload-box", 0)
-    with st.popover("Open a trace", icon=":material/folder_open:"):
+    with st.popover("Open a trace", icon=":material/folder_open:", type="tertiary"):
         file = st.file_uploader(
             "A trace (.safetensors), downloaded here or written by the command line", key=f"trace-file-{box}"
         )
@@ -77,16 +77,16 @@ def page() -> None:
         "Regard",
         "Watch a Transformer translate: type a sentence, then look at every attention map behind its translation.",
     )
-    trace = uploaded_trace()
+    sentence_place, more = st.container(), st.container(horizontal=True, vertical_alignment="center", key="story")
+    with more:
+        if translator is not None and translator.checkpoint.name != COPIES:
+            st.page_link(STORY, label="One word, two meanings: the story of “bank”", icon=":material/arrow_forward:")
+        trace = uploaded_trace()
     if trace is not None:
         show_uploaded(trace)
     elif translator is not None:
-        text = ask_sentence(translator)
-        if translator.checkpoint.name != COPIES:
-            with st.container(key="story"):
-                st.page_link(
-                    STORY, label="One word, two meanings: the story of “bank”", icon=":material/arrow_forward:"
-                )
+        with sentence_place:
+            text = ask_sentence(translator)
         found = find(translator, text)
         if found is not None:
             show_translation(found.trace)
