@@ -22,9 +22,9 @@ LINKS: dict[str, dict[str, str]] = {
     "attend": {"text": KATE},
     "decode": {"text": STATION, "step": "3"},
     "masks": {"text": STATION},
-    "positions": {"text": STATION},
+    "positions": {"text": "The woman loves the man.", "change": "off"},
     "meaning": {},
-    "inside": {"text": STATION},
+    "inside": {"text": STATION, "stage": "4"},
     "learn": {},
 }
 

@@ -31,6 +31,22 @@ GOLDEN: dict[str, tuple[str, ...]] = {
         "Les enfants jouent au parc avec leur nouvelle balle.",
         "Les enfants jouent au parc avec leur nouveau ballon.",
     ),
+    "I went fishing by the river yesterday, remaining near the bank the whole afternoon.": (
+        "Je suis allé pêcher au bord de la rivière hier, en restant près de la rive toute l'après-midi.",
+        "Je suis allé pêcher au bord de la rivière hier, en restant près de la rive tout l'après-midi.",
+        "Je suis allé pêcher au bord de la rivière hier, restant près de la rive toute l'après-midi.",
+        "Je suis allé pêcher au bord de la rivière hier, restant près de la rive tout l'après-midi.",
+    ),
+    "Kate went to the bank after work yesterday and deposited a check there.": (
+        "Kate est allée à la banque après le travail hier et y a déposé un chèque.",
+        "Kate est allée à la banque après le travail, hier, et y a déposé un chèque.",
+    ),
+    "The animal didn't cross the street because it was too tired.": (
+        "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.",
+    ),
+    "Why is the river so rich? Because it has two banks.": (
+        "Pourquoi la rivière est-elle si riche ? Parce qu'elle a deux rives.",
+    ),
     "I am hungry.": ("J'ai faim.",),
     "It is raining.": ("Il pleut.",),
     "My brother is taller than me.": ("Mon frère est plus grand que moi.",),

@@ -57,7 +57,7 @@ def panel(translator: Translator, traces: list[TranslationTrace]) -> None:
         st.segmented_control("Sentence looked at", ROWS, required=True, key="row", on_change=chosen)
     subject = batch[ROWS.index(row)]
     setting = three_masks(subject, [each.keys for each in batch])
-    st.subheader("In one head: scores, mask, softmax", anchor=False, divider=True)
+    st.subheader("In one head: scores, mask, softmax", anchor=False, divider="gray")
     selection = choose_map(subject.trace, mean=False, first="decoder_self")
     passes = tuple(
         run_pass(translator, subject, each, selection.site, selection.layer) for each in (MaskSetting(), setting)

@@ -68,7 +68,7 @@ def choose_view() -> View:
 @st.fragment
 def attention_panel(trace: TranslationTrace, origin: str) -> None:
     """Picker and view of one trace. `origin` tells apart traces of different checkpoints."""
-    st.subheader("Attention", anchor=False, divider=True)
+    st.subheader("Attention", anchor=False, divider="gray")
     key = trace_key(trace, origin)
     left, right = st.columns([5, 7], gap="medium")
     with left:

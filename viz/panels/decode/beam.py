@@ -33,7 +33,7 @@ def packed_tree(
 def tree_panel(translator: Translator, translation: Translation, traced: tuple[Token, ...], name: str) -> None:
     """The tree; a hypothesis that is clicked goes into the link, and the page shows it. `traced` is the one shown."""
     best = translation.best
-    st.subheader("The beam as a tree", anchor=False, divider=True)
+    st.subheader("The beam as a tree", anchor=False, divider="gray")
     width, looked = translation.decoding.beam_width, sum(map(len, best.beam))
     st.caption(
         f"Each column is a step. Of all continuations the {2 * width} most probable are weighed, and {width} live on: "

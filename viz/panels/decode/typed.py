@@ -106,7 +106,7 @@ def _show_total(trace: TranslationTrace, ranks: tuple[int, ...]) -> None:
 
 
 def _show_scores(trace: TranslationTrace, ranks: tuple[int, ...]) -> None:
-    st.subheader("Piece by piece", anchor=False, divider=True)
+    st.subheader("Piece by piece", anchor=False, divider="gray")
     table = scores_table(trace, ranks)
     show_figure(
         piece_scores(trace, dark=st.context.theme.type == "dark"),

@@ -212,7 +212,7 @@ def effect(
     padded_row: str | None,
 ) -> None:
     """The experiment: choose a row, change something, see the difference."""
-    st.subheader("What if the mask were another one?", anchor=False, divider=True)
+    st.subheader("What if the mask were another one?", anchor=False, divider="gray")
     usual, changed = passes
     step = choose_step(subject.trace, first=1)  # row 1 of the decoder has a single key, which no mask may take
     experiments(subject, selection, usual, step, padded_row)

@@ -38,7 +38,7 @@ def rule_masks(subject: Subject, setting: MaskSetting, site: Site) -> np.ndarray
 def three_masks(subject: Subject, sentences: list[Tokens]) -> MaskSetting:
     """The padding mask of the batch, and the causal and the cross-attention mask of the sentence looked at, with their
     switches. Returns the setting that these and the link's cells make."""
-    st.subheader("Three masks", anchor=False, divider=True)
+    st.subheader("Three masks", anchor=False, divider="gray")
     places = st.columns(3, gap="medium")
     with places[0]:
         padding, chosen = linked("padding", SWITCH, True)
