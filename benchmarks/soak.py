@@ -106,7 +106,7 @@ class Person:
             await self.look(page, entry.title)
 
     async def visit(self, page: Page, title: str) -> None:
-        await page.locator(".st-key-navigation").get_by_text(title, exact=True).click()
+        await page.locator(".st-key-navigation").get_by_role("link", name=title).click()
         await wait_idle(page)
         self.report.pages += 1
 

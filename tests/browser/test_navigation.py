@@ -22,7 +22,7 @@ def query_of(page: Page) -> dict[str, str]:
 
 
 def go_to(page: Page, title: str) -> None:
-    page.locator(".st-key-navigation").get_by_text(title, exact=True).click()
+    page.locator(".st-key-navigation").get_by_role("link", name=title).click()
     page.wait_for_timeout(300)
     wait_idle(page)
 
@@ -67,7 +67,7 @@ def test_the_bar_fits_the_page(page: Page, app_url: str, viewport: tuple[int, in
     page.goto(app_url, wait_until="domcontentloaded")
     wait_idle(page)
     for entry in ENTRIES:
-        box = page.locator(".st-key-navigation").get_by_text(entry.title, exact=True).bounding_box()
+        box = page.locator(".st-key-navigation").get_by_role("link", name=entry.title).bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= viewport[0], entry.title
