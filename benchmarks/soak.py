@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.async_api import Browser, BrowserContext, Error, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Error, Locator, Page, async_playwright, expect
 
 from model_core.translator import Translator
 from tests.browser.chromium import ARGUMENTS, IDLE, QUIET_MS, ROOT, AppServer, find_chromium
@@ -50,6 +50,7 @@ class Report:
 
     rounds: int = 0
     pages: int = 0
+    unopened: int = 0  # lists that did not open, in three tries
     problems: list[str] = field(default_factory=list)
     translations: list[tuple[str, str]] = field(default_factory=list)  # what was typed, what the page then showed
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MB)
@@ -120,10 +121,23 @@ class Person:
             await expect(box).to_have_value(self.sentence)
         layer = page.get_by_role("combobox", name="Layer")
         if await layer.count():
-            await layer.first.click()
             options = page.get_by_role("option")
+            if not await self.opened(layer.first, options.first):
+                return
             await options.nth((self.number + self.round) % await options.count()).click()
             await wait_idle(page)
+
+    async def opened(self, box: Locator, option: Locator) -> bool:
+        """Opens a list; a page that is being redrawn at that moment swallows the click, so it is tried three times."""
+        for _ in range(3):
+            await box.click()
+            try:
+                await option.wait_for(timeout=5_000)
+                return True
+            except Error:
+                continue
+        self.report.unopened += 1
+        return False
 
 
 def resident_mb(pid: int) -> float:
@@ -178,7 +192,7 @@ async def main_async(people: int, seconds: float) -> int:
 
 def tell(report: Report, people: int) -> int:
     """Prints the report; the exit code."""
-    print(f"{people} people, {report.rounds} rounds, {report.pages} pages opened")
+    print(f"{people} people, {report.rounds} rounds, {report.pages} pages opened, {report.unopened} lists not")
     for seconds, megabytes in report.memory:
         print(f"  after {seconds:5.0f} s the server holds {megabytes:6.0f} MB")
     half, end = report.memory[len(report.memory) // 2][1], report.memory[-1][1]
