@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from model_core.trace import SITES, Site, TranslationTrace
 from tests.small_traces import small_trace
-from viz.components.map_picker.choice import Choice, Memory, Picked, fit, settle
+from viz.components.map_picker.choice import Choice, Picked, fit, settle
 from viz.components.map_picker.pack import LEVELS, Shape, pack_maps, packed_shapes
+from viz.components.memory import Memory
 
 NASTY = ("<b>bold</b>", "&", '"q"', "$x^2$", "`", "שלום", "你好", "🙂", "\n", "\0", "\ud800", "")
 SHAPES: dict[Site, Shape] = {"encoder_self": (2, 5, 7, 7), "decoder_self": (3, 4, 5, 5), "cross": (3, 4, 5, 7)}
@@ -178,7 +179,7 @@ class Page:
     """The component in the browser and the script that calls it, as far as choosing goes."""
 
     def __init__(self) -> None:
-        self.memory: Memory | None = None
+        self.memory: Memory[Choice] | None = None
         self.shown: Choice | None = None
         self.token = ""
         self.state: Picked | None = None

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from viz.components.matrix import fitted_limits
-from viz.components.matrix.choice import Memory, Picked, settle
+from viz.components.matrix.choice import Cell, Picked, settle
 from viz.components.matrix.pack import pack_matrix
+from viz.components.memory import Memory
 
 VALUES = np.arange(15, dtype=np.float32).reshape(3, 5) - 4
 ROWS, COLUMNS = ("<s>", "a", "a"), ("1", "2", "3", "4", "5")
@@ -67,7 +68,7 @@ def test_what_does_not_fit_is_refused_with_its_numbers(
         pack_matrix(VALUES, None, None, "Scores", np.zeros((5, 3)))
 
 
-def settled(memory: Memory | None, wish: tuple[int, int] | None, picked: Picked | None = None) -> Memory:
+def settled(memory: Memory[Cell | None] | None, wish: Cell | None, picked: Picked | None = None) -> Memory[Cell | None]:
     return settle(memory, wish, picked, (3, 5))
 
 

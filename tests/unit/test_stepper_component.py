@@ -13,7 +13,7 @@ import pytest
 from model_core.trace import Alternative, DecodingStep, TranslationTrace
 from tests.small_traces import small_trace
 from viz.components.stepper import CacheShape, pack_steps
-from viz.components.stepper.memory import Reported, settle
+from viz.components.stepper.choice import Reported, settle
 from viz.components.stepper.pack import packed_count
 
 CACHE = CacheShape(layers=3, heads=4, width=7)

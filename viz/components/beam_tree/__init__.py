@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from streamlit.components.v2 import component
 
 from model_core.trace import Hypothesis
+from viz.components.source import script, style
 from viz.theme import DARK, LIGHT, Palette, cut, visible
 
 __all__ = ["Place", "beam_tree", "ids_of", "pack_tree", "places_of"]
@@ -18,11 +18,10 @@ Beam = Sequence[Sequence[Hypothesis]]
 Place = tuple[int, int]
 """A step (from 0) and a hypothesis's index in it."""
 
-_HERE = Path(__file__).parent
 _COMPONENT = component(
     "regard_beam_tree",
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../save.js", "nodes.js", "beam_tree.js")),
-    css=(_HERE / "beam_tree.css").read_text(encoding="utf-8"),
+    js=script("beam_tree", "nodes.js", "beam_tree.js", saves=True),
+    css=style("beam_tree"),
 )
 _LABEL = 9
 

@@ -12,14 +12,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 }
 
-function make(tag, className, attributes = {}, text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
-}
-
 class Tree {
   constructor(host) {
     this.withPruned = true;
@@ -153,12 +145,4 @@ class Tree {
       ArrowDown: row[at + 1] ?? null,
     }[key];
   }
-}
-
-function isDark(host) {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  canvas.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim() || "white";
-  canvas.fillRect(0, 0, 1, 1); // whatever the notation, a pixel is three numbers
-  const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
-  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
 }

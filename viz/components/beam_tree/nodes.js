@@ -1,20 +1,10 @@
 // Where the nodes of a beam's tree stand, and how one is drawn. Stands between save.js and beam_tree.js.
 
-const SVG_NAMES = "http://www.w3.org/2000/svg";
 const COLUMN = 118;
 const ROW = 42;
 const NODE = { width: 84, height: 34 };
 const HEAD = 22; // the steps' numbers
 const KINDS = { live: "stays in the beam", finished: "finished", pruned: "pruned" };
-
-function draw(tag, attributes = {}, text = "") {
-  const node = document.createElementNS(SVG_NAMES, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return node;
-}
-
-const minus = (number, digits) => number.toFixed(digits).replace("-", "−");
 
 /** The steps with each node's place, without the pruned ones if they are not wanted. Index and parent stay as sent. */
 function layOut(steps, withPruned) {

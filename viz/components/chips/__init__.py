@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from streamlit.components.v2 import component
 
 from model_core.trace import DecodingStep, Token
+from viz.components.source import script, style
 from viz.theme import visible
 
 BYTE = " (one byte of a character that the vocabulary does not have)"
 LEAST = -1e4
-_HERE = Path(__file__).parent
 _component = component(
     "regard.chips",
     html='<div class="chips" role="list"></div>',
-    css=(_HERE / "chips.css").read_text(encoding="utf-8"),
-    js=(_HERE / "chips.js").read_text(encoding="utf-8"),
+    css=style("chips"),
+    js=script("chips", "chips.js"),
 )
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,15 @@ from streamlit.components.v2 import component
 from model_core.trace import Token
 from model_core.words import AttentionView
 from viz.components.head_view.shown import Memory, Shown, settle
+from viz.components.source import script, style
 from viz.theme import cut, palette, visible
 
 __all__ = ["Shown", "head_view"]
 
-_HERE = Path(__file__).parent
 _COMPONENT = component(
     "regard_head_view",
-    js="\n".join(
-        path.read_text(encoding="utf-8")
-        for path in (_HERE.parent / "save.js", *(_HERE / name for name in ("lines.js", "tokens.js", "head_view.js")))
-    ),
-    css=(_HERE / "head_view.css").read_text(encoding="utf-8"),
+    js=script("head_view", "lines.js", "tokens.js", "head_view.js", saves=True),
+    css=style("head_view"),
 )
 _LABEL = 24  # characters of a token beside the lines; the page cuts further where there is no room
 

@@ -21,20 +21,20 @@ export default function ({ data, parentElement, setStateValue }) {
 
 class HeadView {
   constructor(host) {
-    this.squares = make("div", { class: "squares", role: "group", "aria-label": "Heads" });
+    this.squares = make("div", "squares", { role: "group", "aria-label": "Heads" });
     const range = { type: "range", min: 5, max: 100, step: 5 };
-    this.slider = make("input", { ...range, "aria-label": "Strongest lines that hold" });
-    this.told = make("output", { class: "told", "data-testid": "head-count" });
-    const mass = make("label", { class: "mass" });
+    this.slider = make("input", "", { ...range, "aria-label": "Strongest lines that hold" });
+    this.told = make("output", "told", { "data-testid": "head-count" });
+    const mass = make("label", "mass");
     mass.append("Strongest lines that hold ", this.slider, this.told);
-    this.svg = makeSvg("svg", { class: "lines", role: "group" });
-    this.all = makeSvg("g", { "aria-hidden": true });
-    this.few = makeSvg("g", { "aria-hidden": true });
-    this.frame = make("div", { class: "frame" });
+    this.svg = draw("svg", { class: "lines", role: "group" });
+    this.all = draw("g", { "aria-hidden": true });
+    this.few = draw("g", { "aria-hidden": true });
+    this.frame = make("div", "frame");
     this.frame.append(this.svg);
-    this.summary = make("p", { class: "summary", "aria-live": "polite", "data-testid": "head-summary" });
-    this.root = make("div", { class: "head-view" });
-    this.root.append(this.squares, mass, this.frame, this.summary, make("p", { class: "hint" }, HINT), this.saving());
+    this.summary = make("p", "summary", { "aria-live": "polite", "data-testid": "head-summary" });
+    this.root = make("div", "head-view");
+    this.root.append(this.squares, mass, this.frame, this.summary, make("p", "hint", {}, HINT), this.saving());
     this.listen();
     this.sizes = new ResizeObserver(() => this.layOut());
     this.sizes.observe(this.frame);
@@ -58,7 +58,7 @@ class HeadView {
   }
 
   saving() {
-    const row = make("div", { class: "saving", role: "group", "aria-label": "Save" });
+    const row = make("div", "saving", { role: "group", "aria-label": "Save" });
     const name = () => this.view.told.name;
     const csv = () => new Blob([linesCsv(this.view, this.linesNow())], { type: "text/csv" });
     const ways = {
@@ -67,7 +67,7 @@ class HeadView {
       "CSV of the lines shown": () => saveBlob(csv(), `${name()}.csv`),
     };
     for (const [label, save] of Object.entries(ways)) {
-      const button = make("button", { type: "button", class: "save" }, label);
+      const button = make("button", "save", { type: "button" }, label);
       button.addEventListener("click", save);
       row.append(button);
     }
@@ -103,7 +103,7 @@ class HeadView {
     this.svg.setAttribute("aria-label", `${told.title}: ${told.names.query} left, ${told.names.key} right`);
     this.columns = new Columns(this.svg, told);
     this.squareOf = Array.from({ length: heads }, (_, head) => this.makeSquare(head));
-    const all = make("button", { type: "button", class: "every" }, "All");
+    const all = make("button", "every", { type: "button" }, "All");
     all.addEventListener("click", () => this.change({ heads: this.squareOf.map((_, head) => head) }, PAUSE_MS));
     this.squares.replaceChildren("Heads ", ...this.squareOf, all);
     this.place = undefined;
@@ -112,7 +112,7 @@ class HeadView {
   makeSquare(head) {
     const name = { "aria-label": `Head ${head + 1}`, title: `Head ${head + 1}; double click: only this one` };
     const attributes = { type: "button", class: "square", "data-testid": "head-square", ...name };
-    const square = make("button", attributes, `${head + 1}`);
+    const square = make("button", "", attributes, `${head + 1}`);
     const { colors } = this.view.told;
     square.style.setProperty("--head", colors[head % colors.length]);
     const only = () => this.change({ heads: [head] }, PAUSE_MS);
@@ -212,7 +212,7 @@ class HeadView {
     const focusable = this.focused ?? this.pinned ?? { side: "query", index: 0 };
     this.columns.show({ active, pinned: this.pinned, marked: shown, weights, focusable });
     const parts = summarise(view, shown, active, weights, this.linesNow(null));
-    this.summary.replaceChildren(...parts.map((text, i) => make(i % 2 ? "bdi" : "span", {}, text)));
+    this.summary.replaceChildren(...parts.map((text, i) => make(i % 2 ? "bdi" : "span", "", {}, text)));
   }
 
   onTokenKey(event, token) {

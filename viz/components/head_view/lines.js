@@ -6,11 +6,10 @@ const WIDEST = 6; // pixels of a line of weight 1
 
 /** The bytes that Python packed: a line of JSON, float32 weights, and a byte a cell that says whether it is allowed. */
 function readView(bytes) {
-  const end = bytes.indexOf(10);
-  const told = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+  const [told, rest] = splitLine(bytes);
   const [heads, rows, columns] = told.shape;
-  const numbers = bytes.slice(end + 1, end + 1 + 4 * heads * rows * columns); // a copy, since floats must be aligned
-  const allowed = bytes.slice(end + 1 + numbers.length);
+  const numbers = rest.slice(0, 4 * heads * rows * columns); // a copy, since floats must be aligned
+  const allowed = rest.slice(numbers.length);
   return { told, heads, rows, columns, weights: new Float32Array(numbers.buffer), allowed };
 }
 
@@ -82,7 +81,7 @@ function drawLines(group, { told: { colors }, weights }, lines, heads, place) {
   }
   const paths = [...strokes].map(([stroke, d]) => {
     const [head, level] = stroke.split("/").map(Number);
-    const path = makeSvg("path", { d, fill: "none", stroke: colors[head % colors.length], "data-head": head });
+    const path = draw("path", { d, fill: "none", stroke: colors[head % colors.length], "data-head": head });
     path.setAttribute("stroke-width", Math.max(0.6, (WIDEST * level) / LEVELS).toFixed(2));
     path.setAttribute("stroke-opacity", Math.max(0.1, level / LEVELS).toFixed(2));
     return path;
@@ -105,18 +104,4 @@ function linesCsv({ told, weights }, lines) {
   ]);
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
   return "\ufeff" + [heading, ...rows].map((row) => row.map(quoted).join(",") + "\r\n").join("");
-}
-
-function makeSvg(tag, attributes = {}, text = "") {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
-}
-
-function make(tag, attributes = {}, text = "") {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
 }

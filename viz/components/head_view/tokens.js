@@ -14,8 +14,8 @@ class Columns {
     this.nodes = {};
     for (const side of SIDES) {
       const name = told.names[side];
-      const heading = makeSvg("text", { class: "heading", "text-anchor": side === "query" ? "start" : "end" }, name);
-      const list = makeSvg("g", { role: "listbox", "aria-label": name });
+      const heading = draw("text", { class: "heading", "text-anchor": side === "query" ? "start" : "end" }, name);
+      const list = draw("g", { role: "listbox", "aria-label": name });
       this.nodes[side] = this.tokens[side].map((token, index) => this.makeToken(side, token, index));
       list.append(...this.nodes[side].map(({ group }) => group));
       this[`${side}Heading`] = heading;
@@ -24,13 +24,13 @@ class Columns {
   }
 
   makeToken(side, token, index) {
-    const group = makeSvg("g", { class: "token", role: "option", tabindex: -1, "aria-selected": false });
+    const group = draw("g", { class: "token", role: "option", tabindex: -1, "aria-selected": false });
     Object.assign(group.dataset, { side, index, testid: "head-token" });
     const predicts = token.predictsFull === undefined ? "" : `, predicts ${token.predictsFull}`;
     group.setAttribute("aria-label", `${side === "query" ? "Query" : "Key"} ${index + 1}: ${token.full}${predicts}`);
-    const [box, text] = [makeSvg("rect", { class: "box", rx: 3 }), makeSvg("text", { class: "label" }, token.label)];
-    const weight = makeSvg("text", { class: "weight", "data-testid": "head-weight" });
-    group.append(box, text, weight, makeSvg("title", {}, group.getAttribute("aria-label")));
+    const [box, text] = [draw("rect", { class: "box", rx: 3 }), draw("text", { class: "label" }, token.label)];
+    const weight = draw("text", { class: "weight", "data-testid": "head-weight" });
+    group.append(box, text, weight, draw("title", {}, group.getAttribute("aria-label")));
     return { group, box, text, weight };
   }
 

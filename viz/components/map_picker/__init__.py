@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2 import component
 
 from model_core.trace import Site
-from viz.components.map_picker.choice import Choice, Memory, Picked, settle
+from viz.components.map_picker.choice import Choice, Picked, settle
 from viz.components.map_picker.pack import pack_maps, packed_shapes
+from viz.components.memory import Memory
+from viz.components.source import script, style
 from viz.theme import DARK, LIGHT
 
 __all__ = ["Choice", "map_picker", "pack_maps"]
 
-_HERE = Path(__file__).parent
 _COMPONENT = component(
     "regard_map_picker",
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("maps.js", "map_picker.js")),
-    css=(_HERE / "map_picker.css").read_text(encoding="utf-8"),
+    js=script("map_picker", "maps.js", "map_picker.js"),
+    css=style("map_picker"),
 )
 _COLORS = {
     name: {"scale": palette.sequential, "hatch": palette.hatch} for name, palette in (("light", LIGHT), ("dark", DARK))
@@ -46,7 +46,7 @@ def map_picker(packed: bytes, *, site: Site, layer: int | None, head: int | None
         ValueError: `packed` was not made by pack_maps, or there is no such site.
     """
     shapes = packed_shapes(packed)
-    remembered: Memory | None = st.session_state.get(f"{key}/memory")
+    remembered: Memory[Choice] | None = st.session_state.get(f"{key}/memory")
     memory = settle(remembered, site, layer, head, Picked.read(st.session_state.get(key)), shapes)
     st.session_state[f"{key}/memory"] = memory
     told = {"key": key, "token": memory.token, "choice": memory.told._asdict(), "colors": _COLORS}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from model_core.trace import SITES, Site
+from viz.components import memory
 from viz.components.map_picker.pack import Shape
 
 
@@ -20,11 +20,8 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Picked:
-    """What the component in the page reports: a choice, and the token of what it had been told before that."""
-
-    choice: Choice
-    token: str
+class Picked(memory.Reported[Choice]):
+    """What the component in the page reports: a choice."""
 
     @classmethod
     def read(cls, state: Any) -> Picked | None:
@@ -38,44 +35,18 @@ class Picked:
         return cls(Choice(site, layer, head), token) if head is None or isinstance(head, int) else None
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What the script knows of a component from one run to the next.
-
-    `chosen` is what map_picker returned; `told` what the page was last told to show, under a `token` that is new each
-    time; `seen` what the component reported up to then.
-    """
-
-    chosen: Choice
-    told: Choice
-    token: str
-    seen: Picked | None
-
-
 def settle(
-    memory: Memory | None,
+    before: memory.Memory[Choice] | None,
     site: Site,
     layer: int | None,
     head: int | None,
     picked: Picked | None,
     shapes: Mapping[Site, Shape],
-) -> Memory:
-    """Who wins: a person who picked since the last run; else a script that asks for another map than it was given.
-
-    The page is told (a new token) only where it shows something else than what was chosen: what a person picks is in
-    the page already. `layer` None is no wish: the layer chosen before, at first the last one.
-    """
+) -> memory.Memory[Choice]:
+    """Who wins: see `viz.components.memory`. `layer` None is no wish: the one chosen before, at first the last."""
     if layer is None:
-        layer = memory.chosen.layer if memory else shapes[site][0] - 1
-    wish = fit(Choice(site, layer, head), shapes)
-    if memory is None:
-        return Memory(wish, wish, secrets.token_hex(4), picked)
-    new = picked is not None and picked != memory.seen
-    chosen = fit(picked.choice, shapes) if picked is not None and new else wish
-    shown = picked.choice if picked is not None and picked.token == memory.token else memory.told
-    if chosen == shown:
-        return replace(memory, chosen=chosen, seen=picked)
-    return Memory(chosen, chosen, secrets.token_hex(4), picked)
+        layer = before.chosen.layer if before else shapes[site][0] - 1
+    return memory.settle(before, Choice(site, layer, head), picked, lambda choice: fit(choice, shapes))
 
 
 def fit(choice: Choice, shapes: Mapping[Site, Shape]) -> Choice:

@@ -219,14 +219,6 @@ class Picker {
   }
 }
 
-function make(tag, className, attributes = {}, text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
-}
-
 function makeHeading(text) {
   const label = text === "mean" ? "Mean of the heads" : `Head ${text}`;
   return make("div", "heading", { role: "columnheader", "aria-label": label }, text);

@@ -7,11 +7,6 @@ const SITES = {
   cross: "Cross-attention",
 };
 
-function splitLine(bytes) {
-  const end = bytes.indexOf(10);
-  return [JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), bytes.subarray(end + 1)];
-}
-
 async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -54,14 +49,6 @@ function rootsOf({ roots, count, heads }, layer, head) {
 
 function rgb(hex) {
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-}
-
-function isDark(host) {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  canvas.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim() || "#ffffff";
-  canvas.fillRect(0, 0, 1, 1); // whatever the notation, a pixel is three numbers
-  const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
-  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
 }
 
 // A colour a level, as the pixels of an ImageData read them.

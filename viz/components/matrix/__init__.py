@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
 from numpy.typing import ArrayLike
 from streamlit.components.v2 import component
 
-from viz.components.matrix.choice import Cell, Memory, Picked, settle
+from viz.components.matrix.choice import Cell, Picked, settle
 from viz.components.matrix.pack import fitted, pack_matrix
+from viz.components.memory import Memory
+from viz.components.source import script, style
 from viz.theme import DARK, LIGHT
 
 __all__ = ["Cell", "fitted_limits", "matrix"]
 
-_HERE = Path(__file__).parent
 _COMPONENT = component(
     "regard_matrix",
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../save.js", "draw.js", "matrix.js")),
-    css=(_HERE / "matrix.css").read_text(encoding="utf-8"),
+    js=script("matrix", "draw.js", "matrix.js", saves=True),
+    css=style("matrix"),
 )
 _THEMES = {"light": LIGHT, "dark": DARK}
 
@@ -64,7 +64,7 @@ def matrix(
         ValueError: `values` is not a matrix with at least one cell, or labels or mask do not fit it.
     """
     header, cells = pack_matrix(values, rows, columns, name, masked, limits, diverging)
-    remembered: Memory | None = st.session_state.get(f"{key}/memory")
+    remembered: Memory[Cell | None] | None = st.session_state.get(f"{key}/memory")
     picked = Picked.read(st.session_state.get(key))
     memory = settle(remembered, selected, picked, (header["shape"][0], header["shape"][1]))
     st.session_state[f"{key}/memory"] = memory
@@ -77,8 +77,8 @@ def matrix(
 
     def tell() -> None:
         now = Picked.read(st.session_state.get(key))
-        if on_pick is not None and now is not None:
-            on_pick(*now.cell)
+        if on_pick is not None and now is not None and now.value is not None:
+            on_pick(*now.value)
 
     data = json.dumps(header, separators=(",", ":")).encode() + b"\n" + cells
     _COMPONENT(key=key, data=data, on_cell_change=tell)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from viz.components import memory
 
 Cell = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Picked:
-    """What the component in the page reports: a cell, the token of what it had been told before, the pick's number."""
-
-    cell: Cell
-    token: str
-    number: int
+class Picked(memory.Reported[Cell | None]):
+    """What the component in the page reports: a cell, and the pick's number."""
 
     @classmethod
     def read(cls, state: Any) -> Picked | None:
@@ -30,35 +27,13 @@ class Picked:
         return cls((row, column), token, number) if isinstance(token, str) else None
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What the script knows of a matrix from one run to the next.
-
-    `chosen` is what matrix() returned; `told` what the page was last told to show, under a `token` that is new each
-    time; `seen` what the component reported up to then.
-    """
-
-    chosen: Cell | None
-    told: Cell | None
-    token: str
-    seen: Picked | None
-
-
-def settle(memory: Memory | None, wish: Cell | None, picked: Picked | None, shape: tuple[int, int]) -> Memory:
-    """Who wins: a person who picked since the last run; else the script's wish; else what was chosen before.
-
-    A cell that a matrix of this `shape` does not have is none. The page is told (a new token) only where it shows
-    something else than what was chosen: what a person picks is in the page already.
-    """
-    if memory is None:
-        cell = _fit(wish, shape)
-        return Memory(cell, cell, secrets.token_hex(4), picked)
-    new = picked is not None and picked != memory.seen
-    chosen = _fit(picked.cell if picked is not None and new else wish or memory.chosen, shape)
-    shown = picked.cell if picked is not None and picked.token == memory.token else memory.told
-    if chosen == shown:
-        return replace(memory, chosen=chosen, seen=picked)
-    return Memory(chosen, chosen, secrets.token_hex(4), picked)
+def settle(
+    before: memory.Memory[Cell | None] | None, wish: Cell | None, picked: Picked | None, shape: tuple[int, int]
+) -> memory.Memory[Cell | None]:
+    """Who wins (see `viz.components.memory`); without a wish, what was chosen before stays. A cell that a matrix of
+    this `shape` does not have is none."""
+    wish = wish or (before.chosen if before is not None else None)
+    return memory.settle(before, wish, picked, lambda cell: _fit(cell, shape))
 
 
 def _fit(cell: Cell | None, shape: tuple[int, int]) -> Cell | None:

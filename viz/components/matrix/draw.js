@@ -9,22 +9,6 @@ const MOST_HEIGHT = 300;
 const LONGEST_COLUMN_LABEL = 76;
 const NUMBER_ROOM = [37, 16]; // a cell that is larger shows its number
 
-function splitLine(bytes) {
-  const end = bytes.indexOf(10);
-  return [JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), bytes.slice(end + 1)];
-}
-
-function pixelOf(color) {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  canvas.fillStyle = color;
-  canvas.fillRect(0, 0, 1, 1); // whatever the notation, a pixel is three numbers
-  return canvas.getImageData(0, 0, 1, 1).data;
-}
-
-function isLight([r, g, b]) {
-  return 0.299 * r + 0.587 * g + 0.114 * b >= 128;
-}
-
 // Colours of LEVELS + 1 equal steps, three bytes each.
 function colorTable(stops) {
   const colors = stops.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));

@@ -53,7 +53,8 @@ class Matrix {
 
   // Called when the page first shows the component, after each of its runs, and when its colours change.
   receive(data, setStateValue) {
-    const [spec, bytes] = splitLine(data);
+    const [spec, rest] = splitLine(data);
+    const bytes = rest.slice(); // a copy, since floats must be aligned
     const count = spec.shape[0] * spec.shape[1];
     this.setStateValue = setStateValue;
     this.spec = spec;
@@ -189,12 +190,4 @@ class Matrix {
     context.drawImage(this.canvas, 0, 0);
     copy.toBlob((blob) => saveBlob(blob, `${this.spec.file}.png`));
   }
-}
-
-function make(tag, className, attributes = {}, text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
 }

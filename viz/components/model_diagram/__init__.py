@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component
 
 from model_core.trace import SITES, Site
+from viz.components.source import script, style
 
-_HERE = Path(__file__).parent
 _COMPONENT = component(
     "regard_model_diagram",
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("../save.js", "diagram.js")),
-    css=(_HERE / "diagram.css").read_text(encoding="utf-8"),
+    js=script("model_diagram", "model_diagram.js", saves=True),
+    css=style("model_diagram"),
 )
 
 

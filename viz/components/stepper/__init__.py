@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.components.v2 import component
 
-from viz.components.stepper.memory import Memory, Reported, settle
+from viz.components.memory import Memory
+from viz.components.source import script, style
+from viz.components.stepper.choice import Reported, settle
 from viz.components.stepper.pack import CacheShape, Draw, pack_steps, packed_count, shown_pieces
 from viz.theme import DARK, LIGHT, Palette
 
 __all__ = ["CacheShape", "Draw", "Stepped", "pack_steps", "shown_pieces", "stepper"]
 
-_HERE = Path(__file__).parent
-_SCRIPTS = ("../save.js", "next_token.js", "looked_at.js", "stepper.js")
 _COMPONENT = component(
     "regard_stepper",
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-    css=(_HERE / "stepper.css").read_text(encoding="utf-8"),
+    js=script("stepper", "next_token.js", "looked_at.js", "stepper.js", saves=True),
+    css=style("stepper"),
 )
 
 
@@ -47,7 +46,7 @@ def stepper(packed: bytes, *, step: int, name: str, key: str) -> Stepped:
         ValueError: `packed` was not made by pack_steps.
     """
     count = packed_count(packed)
-    remembered: Memory | None = st.session_state.get(f"{key}/memory")
+    remembered: Memory[int] | None = st.session_state.get(f"{key}/memory")
     memory = settle(remembered, step, Reported.read(st.session_state.get(key)), count)
     st.session_state[f"{key}/memory"] = memory
     told = {"key": key, "token": memory.token, "step": memory.told, "name": name, "colours": _COLOURS}

@@ -1,39 +1,8 @@
 // The next-token distribution of one step as an SVG of horizontal bars. Stands between save.js and stepper.js.
 
-const SVG_NAMES = "http://www.w3.org/2000/svg";
 const ROW = 26;
 const LABEL = 118; // width of the pieces' column
 const NUMBERS = 112; // of the numbers' column
-
-function make(tag, className, attributes = {}, text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
-}
-
-function splitLine(bytes) {
-  const end = bytes.indexOf(10);
-  return [JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))), bytes.subarray(end + 1)];
-}
-
-function isDark(host) {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  canvas.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim() || "white";
-  canvas.fillRect(0, 0, 1, 1); // whatever the notation, a pixel is three numbers
-  const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
-  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
-}
-
-function draw(tag, attributes = {}, text = "") {
-  const node = document.createElementNS(SVG_NAMES, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
-  return node;
-}
-
-const minus = (number, digits) => number.toFixed(digits).replace("-", "−");
 
 /** A probability with as many digits as it takes to see that it is none of 0 and 1. */
 function shown(probability) {

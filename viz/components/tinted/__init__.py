@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from streamlit.components.v2 import component
 
 from model_core.trace import Tokens
+from viz.components.source import script, style
 from viz.theme import palette, visible
 
-_HERE = Path(__file__).parent
 _component = component(
     "regard.tinted",
     html='<div class="tinted" role="list"></div>',
-    css=(_HERE / "tinted.css").read_text(encoding="utf-8"),
-    js=(_HERE / "tinted.js").read_text(encoding="utf-8"),
+    css=style("tinted"),
+    js=script("tinted", "tinted.js"),
 )
 
 

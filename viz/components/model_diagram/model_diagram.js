@@ -1,6 +1,5 @@
 // The model from its inputs (bottom) to its output (top): an encoder, a decoder, and the memory between them.
 
-const SVG = "http://www.w3.org/2000/svg";
 const GAP = 34; // between the stacks: the memory's way
 const BLOCK = 22;
 const ATTENTION = 33; // with a square for each head
@@ -188,18 +187,4 @@ function heightOf({ before, layers, after }) {
 function brief(count) {
   if (count >= 1e6) return `${(count / 1e6).toFixed(1)} M`;
   return count >= 1e4 ? `${Math.round(count / 1e3)} k` : `${count}`;
-}
-
-function draw(tag, attributes) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
-}
-
-function make(tag, className, attributes = {}, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
 }
