@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
+from tests.app.opened import ROOT, open_app, texts
 from viz import translators
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -24,19 +22,8 @@ def fresh_caches() -> Iterator[None]:
     st.cache_resource.clear()
 
 
-def run(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
-
-
 def test_a_sentence_gives_a_translation_and_a_heatmap() -> None:
-    app = run(text="How are you?")
+    app = open_app(text="How are you?")
     assert not app.exception
     assert "Comment" in texts(app)
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
@@ -45,14 +32,14 @@ def test_a_sentence_gives_a_translation_and_a_heatmap() -> None:
 
 def test_the_story_of_bank_is_one_click_away_where_words_are_translated() -> None:
     def links(**query: str) -> list[str]:
-        return [link.proto.label for link in run(**query).get("page_link")]
+        return [link.proto.label for link in open_app(**query).get("page_link")]
 
     assert any("bank" in label for label in links())
     assert not any("bank" in label for label in links(checkpoint="copy"))
 
 
 def test_nothing_typed_is_asked_for_kindly() -> None:
-    app = run(text="")
+    app = open_app(text="")
     assert not app.exception
     assert "Type a sentence" in texts(app)
     assert not app.get("plotly_chart")
@@ -64,23 +51,23 @@ def test_a_broken_checkpoint_is_named_and_the_other_works(tmp_path: Path, monkey
     weights = tmp_path / "broken" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
     monkeypatch.setattr(translators, "CHECKPOINTS", tmp_path)
-    app = run(checkpoint="broken")
+    app = open_app(checkpoint="broken")
     assert not app.exception
     assert "model.safetensors" in texts(app) and "can't be used" in texts(app)
-    app = run(checkpoint="copy", letters="c a b")
+    app = open_app(checkpoint="copy", letters="c a b")
     assert not app.exception
     assert app.get("plotly_chart"), texts(app)
 
 
 def test_no_checkpoint_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translators, "CHECKPOINTS", tmp_path / "nowhere")
-    app = run()
+    app = open_app()
     assert not app.exception
     assert "no checkpoint" in texts(app)
 
 
 def test_a_second_look_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = run(text="How are you?")
+    app = open_app(text="How are you?")
     calls: list[str] = []
     real = translators.Translator.translate
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model_core.head_statistics import site_statistics
 from model_core.trace import SITES
 from model_core.translator import Translator
+from tests.app.opened import ROOT, open_app, texts
 from tests.examples import PAGE_SEARCH
 from tests.small_traces import small_trace
 from viz.panels.attend.heads import badge_sentence, extremes, table_of
@@ -21,7 +21,6 @@ from viz.panels.attend.lines import heads_from, heads_text
 from viz.panels.attend.sites import at_site
 from viz.selection import Selection
 
-ROOT = Path(__file__).parent.parent.parent
 SENTENCE = "How are you?"
 
 
@@ -33,16 +32,9 @@ def fresh_caches() -> Iterator[None]:
 
 
 def run(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    for name, value in {"text": SENTENCE, **query}.items():
-        app.query_params[name] = value
-    app.run()
+    app = open_app(**{"text": SENTENCE, **query})
     assert not app.exception
     return app
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown])
 
 
 def heatmaps(app: AppTest) -> list[dict]:

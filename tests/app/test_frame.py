@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.app.opened import open_app, texts
 from tests.examples import HOSTILE_TEXTS
 from viz.navigation import ENTRIES, Entry
 
-ROOT = Path(__file__).parent.parent.parent
 WITH_SENTENCE = [entry for entry in ENTRIES if entry.name in ("attend", "decode", "masks", "positions", "inside")]
 
 
 def run(entry: Entry, **query: str) -> AppTest:
-    """The app at a page, as a link opens it."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
-    for name, value in query.items():
-        app.query_params[name] = value
-    if entry is not ENTRIES[0]:
-        app.switch_page(entry.script)
-    return app.run()
-
-
-def told(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
+    return open_app(entry.name, **query)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -42,9 +30,9 @@ def test_each_page_answers_any_sentence_with_a_sentence(entry: Entry, text: str)
     app = run(entry, text=text)
     assert not app.exception
     if not text.strip():
-        assert (app.text_input(key="text").value or "").strip() or "Type a sentence" in told(app)
+        assert (app.text_input(key="text").value or "").strip() or "Type a sentence" in texts(app)
     if len(text) > 500:
-        assert "128" in told(app)  # how many pieces are allowed
+        assert "128" in texts(app)  # how many pieces are allowed
 
 
 @pytest.mark.parametrize("entry", WITH_SENTENCE, ids=lambda entry: entry.name)
@@ -57,7 +45,7 @@ def test_each_page_serves_the_copy_checkpoint_or_says_why_not(entry: Entry) -> N
 def test_an_unknown_checkpoint_is_named_and_another_one_taken() -> None:
     app = run(ENTRIES[0], checkpoint="../secret")
     assert not app.exception
-    assert "There is no checkpoint ../secret" in told(app)
+    assert "There is no checkpoint ../secret" in texts(app)
     assert "checkpoint" not in app.query_params
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,21 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from model_core.anatomy import dissect
 from model_core.translator import Translator
+from tests.app.opened import ROOT, open_app, texts
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-def run(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page("viz/pages/inside.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
 
 
 def bars(app: AppTest) -> np.ndarray:
@@ -37,7 +23,7 @@ def bars(app: AppTest) -> np.ndarray:
 
 
 def test_a_chosen_cell_is_the_sum_of_its_products() -> None:
-    app = run(text="How are you?", site="cross", layer="2", head="5", stage="4", cell="3.2")
+    app = open_app("inside", text="How are you?", site="cross", layer="2", head="5", stage="4", cell="3.2")
     assert not app.exception
     translator = Translator.load(ROOT / "checkpoints" / "en-fr")
     trace = translator.trace("How are you?", decoding=PAGE_SEARCH)
@@ -49,7 +35,7 @@ def test_a_chosen_cell_is_the_sum_of_its_products() -> None:
 
 @pytest.mark.parametrize("checkpoint", ["en-fr", "copy"])
 def test_every_stage_of_both_checkpoints_is_shown(checkpoint: str) -> None:
-    app = run(checkpoint=checkpoint, text="How are you?", letters="a b c d", site="decoder_self")
+    app = open_app("inside", checkpoint=checkpoint, text="How are you?", letters="a b c d", site="decoder_self")
     for stage in range(1, 12):
         assert not app.exception
         assert f"**{stage} of 11.**" in texts(app)
@@ -61,13 +47,15 @@ def test_every_stage_of_both_checkpoints_is_shown(checkpoint: str) -> None:
 
 
 def test_a_link_with_nonsense_opens_the_first_stage() -> None:
-    app = run(text="How are you?", site="nowhere", layer="99", head="-1", stage="12", cell="9.999", projection="X")
+    app = open_app(
+        "inside", text="How are you?", site="nowhere", layer="99", head="-1", stage="12", cell="9.999", projection="X"
+    )
     assert not app.exception
     assert "**1 of 11.**" in texts(app)
 
 
 def test_a_second_look_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = run(text="I am cold.", site="encoder_self", layer="1", head="1")
+    app = open_app("inside", text="I am cold.", site="encoder_self", layer="1", head="1")
     calls: list[str] = []
     real = Translator.translate
 
@@ -83,19 +71,19 @@ def test_a_second_look_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("name", HOSTILE_TEXTS)
 def test_whatever_is_typed_is_answered(name: str) -> None:
     text, answer = HOSTILE_TEXTS[name]
-    app = run(text=text, stage="7", site="encoder_self")
+    app = open_app("inside", text=text, stage="7", site="encoder_self")
     assert not app.exception
     if answer is None:
         assert "**7 of 11.**" in texts(app)
 
 
 def test_the_concatenation_opens_at_a_cell_of_the_chosen_head() -> None:
-    app = run(text="How are you?", site="cross", layer="3", head="2", stage="9")
+    app = open_app("inside", text="How are you?", site="cross", layer="3", head="2", stage="9")
     assert not app.exception
     assert "is dimension" in texts(app) and "of head 2, the chosen head" in texts(app)
 
 
 def test_the_memory_has_the_letter_of_the_formula() -> None:
     """M is the mask there, and Y what keys and values are made from."""
-    app = run(text="How are you?", site="cross", stage="1")
+    app = open_app("inside", text="How are you?", site="cross", stage="1")
     assert "$Y$" in texts(app) and "$M$ **" not in texts(app)

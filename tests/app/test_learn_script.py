@@ -13,11 +13,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model_core.training import live, live_training
+from tests.app.opened import ROOT, open_app, texts
 from viz.panels.learn import panel as learn_panel
 from viz.panels.learn import runs as learn_runs
 from viz.panels.learn.settings import EXPERIMENTS, PROPOSED
 
-ROOT = Path(__file__).parent.parent.parent
 SMALL = {"layers": "1", "heads": "2", "width": "16", "steps": "100", "rate": "0.01"}
 
 
@@ -29,18 +29,6 @@ def fresh_classroom(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     learn_runs.classroom().close()
     st.cache_resource.clear()
-
-
-def run(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page("viz/pages/learn.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
 
 
 def until(app: AppTest, wanted: Callable[[AppTest], bool]) -> AppTest:
@@ -59,7 +47,7 @@ def figures(app: AppTest) -> list[dict]:
 
 
 def test_before_anybody_trains_the_shipped_model_is_shown() -> None:
-    app = run()
+    app = open_app("learn")
     assert not app.exception
     assert app.select_slider(key="learn-at").options[:3] == ["0", "10", "25"]
     assert "**8 of 8** rows on the diagonal" in texts(app)
@@ -67,11 +55,11 @@ def test_before_anybody_trains_the_shipped_model_is_shown() -> None:
     app.select_slider(key="learn-at").set_value(75).run()
     assert "**0 of 8** rows on the diagonal" in texts(app) and "at step 75" in texts(app)
     assert app.query_params["at"] == "75"
-    assert run(at="77").select_slider(key="learn-at").value == 75, "the nearest step that there is"
+    assert open_app("learn", at="77").select_slider(key="learn-at").value == 75, "the nearest step that there is"
 
 
 def test_the_film_plays_every_step_once_and_stands_at_the_end() -> None:
-    app = run(at="100")
+    app = open_app("learn", at="100")
     steps = [int(step) for step in app.select_slider(key="learn-at").options]
     app.button(key="learn-play").click().run()
     seen = [app.select_slider(key="learn-at").value]
@@ -89,7 +77,7 @@ def test_the_film_plays_every_step_once_and_stands_at_the_end() -> None:
 
 
 def test_a_training_runs_to_its_end_and_is_compared() -> None:
-    app = run(**SMALL)
+    app = open_app("learn", **SMALL)
     app.button(key="start").click().run()
     until(app, lambda app: "Done in" in texts(app))
     assert app.segmented_control(key="learn-show").value == app.session_state["learn-runs"][0].name
@@ -108,7 +96,7 @@ def test_a_training_runs_to_its_end_and_is_compared() -> None:
 
 
 def test_pause_resume_and_stop() -> None:
-    app = run(**SMALL | {"steps": "1200"})
+    app = open_app("learn", **SMALL | {"steps": "1200"})
     app.button(key="start").click().run()
     until(app, lambda app: len(app.session_state["learn-runs"][0].live.state().snapshots) > 1)
     app.button(key="pause").click().run()
@@ -124,7 +112,7 @@ def test_pause_resume_and_stop() -> None:
 
 def test_the_third_is_told_its_place() -> None:
     others = [learn_runs.classroom().start(live.LiveSettings(steps=1200)) for _ in range(2)]
-    app = run(**SMALL)
+    app = open_app("learn", **SMALL)
     app.button(key="start").click().run()
     until(app, lambda app: "2 other trainings run on this server. This one is number 1 in line" in texts(app))
     others[0].stop()
@@ -132,7 +120,7 @@ def test_the_third_is_told_its_place() -> None:
 
 
 def test_only_the_last_four_trainings_are_kept() -> None:
-    app = run(**SMALL)
+    app = open_app("learn", **SMALL)
     for _ in range(5):
         app.button(key="start").click().run()
     assert [kept.number for kept in app.session_state["learn-runs"]] == [2, 3, 4, 5]
@@ -140,7 +128,7 @@ def test_only_the_last_four_trainings_are_kept() -> None:
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_an_experiment_fills_the_settings_in_and_starts(experiment) -> None:
-    app = run()
+    app = open_app("learn")
     app.button(key=f"try-{experiment.name}").click().run()
     assert not app.exception
     started = app.session_state["learn-runs"][0].live
@@ -151,7 +139,7 @@ def test_an_experiment_fills_the_settings_in_and_starts(experiment) -> None:
 
 
 def test_two_tabs_have_trainings_of_their_own() -> None:
-    one, other = run(**SMALL), run(**SMALL)
+    one, other = open_app("learn", **SMALL), open_app("learn", **SMALL)
     one.button(key="start").click().run()
     assert len(one.session_state["learn-runs"]) == 1
     other.run()
@@ -159,7 +147,7 @@ def test_two_tabs_have_trainings_of_their_own() -> None:
 
 
 def test_a_lost_training_is_told_and_its_settings_are_kept() -> None:
-    app = run(**SMALL, run="1a2b3c4d")
+    app = open_app("learn", **SMALL, run="1a2b3c4d")
     assert "is not here" in texts(app)
     assert app.selectbox(key="heads").value == 2 and app.selectbox(key="steps").value == 100
     app.button(key="start").click().run()
@@ -168,7 +156,9 @@ def test_a_lost_training_is_told_and_its_settings_are_kept() -> None:
 
 
 def test_nonsense_in_the_link_gives_the_proposed_settings() -> None:
-    app = run(rate="fast", layers="-1", heads="99", seed="0", at="x", layer="7", head="<b>", positions="maybe")
+    app = open_app(
+        "learn", rate="fast", layers="-1", heads="99", seed="0", at="x", layer="7", head="<b>", positions="maybe"
+    )
     assert not app.exception
     assert app.select_slider(key="learn-at").value == 1200
     assert "Cross-attention at step 1,200, layer 2, mean over heads" in texts(app)
@@ -179,7 +169,7 @@ def test_nonsense_in_the_link_gives_the_proposed_settings() -> None:
 
 def test_a_full_server_and_an_error_in_a_training_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "MOST_RUNS", 0)
-    app = run(**SMALL)
+    app = open_app("learn", **SMALL)
     app.button(key="start").click().run()
     assert not app.exception and "try again in a minute" in texts(app)
     monkeypatch.setattr(live, "MOST_RUNS", 3)
@@ -195,7 +185,7 @@ def test_a_full_server_and_an_error_in_a_training_are_told(monkeypatch: pytest.M
 def test_without_the_shipped_moments_one_can_still_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy", ignore=shutil.ignore_patterns("moment-*"))
     monkeypatch.setattr(learn_panel, "CHECKPOINTS", tmp_path)
-    app = run(**SMALL)
+    app = open_app("learn", **SMALL)
     assert not app.exception and "can't be shown" in texts(app)
     app.button(key="start").click().run()
     until(app, lambda app: "Done in" in texts(app))

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model_core.mask_experiment import MaskCell, MaskSetting, Padded, masked_pass
 from model_core.translator import Translator
+from tests.app.opened import ROOT, open_app
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
 
-ROOT = Path(__file__).parent.parent.parent
 SENTENCE, SECOND = "Where is the station?", "No."
-
-
-def run(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page("viz/pages/masks.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
 
 
 def texts(app: AppTest) -> str:
@@ -39,7 +30,7 @@ def translator() -> Translator:
 
 
 def test_three_masks_are_drawn_and_nothing_is_changed_at_first() -> None:
-    app = run(text=SENTENCE, second=SECOND)
+    app = open_app("masks", text=SENTENCE, second=SECOND)
     assert not app.exception
     assert len(figures(app)) == 3
     assert "Nothing is changed yet" in texts(app)
@@ -47,7 +38,7 @@ def test_three_masks_are_drawn_and_nothing_is_changed_at_first() -> None:
 
 def test_forbidding_a_cell_changes_the_next_token(translator: Translator) -> None:
     """The bars are those of the model's own pass under the mask that the link asks for."""
-    app = run(text=SENTENCE, second=SECOND, step="2", off="cross-2-5")
+    app = open_app("masks", text=SENTENCE, second=SECOND, step="2", off="cross-2-5")
     assert not app.exception
     trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
     source = tuple(token.id for token in trace.source_tokens)
@@ -65,7 +56,7 @@ def test_forbidding_a_cell_changes_the_next_token(translator: Translator) -> Non
 
 
 def test_cells_that_do_not_fit_are_left_out_and_told() -> None:
-    app = run(text=SENTENCE, second=SECOND, off="cross-2-3.cross-99-1.nonsense", on="cross-1-1-77")
+    app = open_app("masks", text=SENTENCE, second=SECOND, off="cross-2-3.cross-99-1.nonsense", on="cross-1-1-77")
     assert not app.exception
     assert "3 cells of the link could not be used" in texts(app)
     assert "1 turned cell" in "\n".join(expander.label for expander in app.expander)
@@ -73,13 +64,13 @@ def test_cells_that_do_not_fit_are_left_out_and_told() -> None:
 
 def test_a_row_keeps_a_key(translator: Translator) -> None:
     keys = len(translator.prepare(SENTENCE).ids)
-    app = run(text=SENTENCE, second=SECOND, off=".".join(f"cross-1-{key + 1}" for key in range(keys)))
+    app = open_app("masks", text=SENTENCE, second=SECOND, off=".".join(f"cross-1-{key + 1}" for key in range(keys)))
     assert not app.exception
     assert "One cell of the link could not be used" in texts(app)
 
 
 def test_the_future_is_explained_with_its_number(translator: Translator) -> None:
-    app = run(text=SENTENCE, second=SECOND, causal="false")
+    app = open_app("masks", text=SENTENCE, second=SECOND, causal="false")
     assert not app.exception
     assert "every row sees the answer" in texts(app) and "does not change a search" in texts(app)
     trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
@@ -96,7 +87,7 @@ def test_the_future_is_explained_with_its_number(translator: Translator) -> None
 
 
 def test_buttons_change_a_mask_and_take_it_back() -> None:
-    app = run(text=SENTENCE, second=SECOND)
+    app = open_app("masks", text=SENTENCE, second=SECOND)
     button = next(button for button in app.button if "pad" in button.label)
     button.click().run()
     assert not app.exception
@@ -108,24 +99,24 @@ def test_buttons_change_a_mask_and_take_it_back() -> None:
 
 
 def test_it_opens_where_something_is_masked_and_other_pages_do_not_hear_of_it() -> None:
-    app = run(text=SENTENCE, second=SECOND)
+    app = open_app("masks", text=SENTENCE, second=SECOND)
     assert app.selectbox(key="choose-site").value == "Decoder self-attention"
     assert "Nothing is masked in this map" not in texts(app)
     assert not {"site", "step"} & set(app.query_params)
 
 
 def test_a_link_with_a_cell_opens_at_that_cell() -> None:
-    app = run(text=SENTENCE, second=SECOND, off="cross-3-4")
+    app = open_app("masks", text=SENTENCE, second=SECOND, off="cross-3-4")
     assert app.selectbox(key="choose-site").value == "Cross-attention"
     assert str(app.selectbox(key="choose-step").value).startswith("3 ")
-    chosen = run(text=SENTENCE, second=SECOND, off="cross-3-4", site="encoder_self", step="1")
+    chosen = open_app("masks", text=SENTENCE, second=SECOND, off="cross-3-4", site="encoder_self", step="1")
     assert chosen.selectbox(key="choose-site").value == "Encoder self-attention"
     assert str(chosen.selectbox(key="choose-step").value).startswith("1 ")
 
 
 def test_a_row_that_a_change_does_not_reach_says_so_and_shows_the_way() -> None:
     """A cell of row 3 changes nothing in row 1, which comes before it."""
-    app = run(text=SENTENCE, second=SECOND, off="cross-3-4", site="cross", step="1")
+    app = open_app("masks", text=SENTENCE, second=SECOND, off="cross-3-4", site="cross", step="1")
     assert "none of these probabilities changes" in texts(app)
     before, after = figures(app)[3]["data"]
     assert before["x"] == pytest.approx(after["x"], abs=1e-6)
@@ -138,13 +129,13 @@ def test_a_row_that_a_change_does_not_reach_says_so_and_shows_the_way() -> None:
 
 
 def test_the_first_row_of_the_decoder_keeps_its_only_key() -> None:
-    app = run(text=SENTENCE, second=SECOND, step="1")
+    app = open_app("masks", text=SENTENCE, second=SECOND, step="1")
     button = next(button for button in app.button if button.label.startswith("Forbid"))
     assert button.disabled and "no key left" in str(button.help)
 
 
 def test_the_switches_follow_the_link_and_write_into_it() -> None:
-    app = run(text=SENTENCE, second=SECOND, padding="perhaps", row="third")
+    app = open_app("masks", text=SENTENCE, second=SECOND, padding="perhaps", row="third")
     assert app.toggle(key="padding").value is True and app.segmented_control(key="row").value == "first"
     app.toggle(key="causal").set_value(False).run()
     assert app.query_params["causal"] == "false" and "every row sees the answer" in texts(app)
@@ -153,18 +144,18 @@ def test_the_switches_follow_the_link_and_write_into_it() -> None:
 
 
 def test_the_copy_checkpoint_works_too() -> None:
-    app = run(checkpoint="copy", letters="a b c d e", off="cross-2-3", causal="false")
+    app = open_app("masks", checkpoint="copy", letters="a b c d e", off="cross-2-3", causal="false")
     assert not app.exception
     assert len(figures(app)) == 4
 
 
 def test_without_a_second_sentence_nothing_is_padded() -> None:
-    app = run(text=SENTENCE, second="")
+    app = open_app("masks", text=SENTENCE, second="")
     assert not app.exception
     assert "Nothing is padded here" in texts(app) and len(figures(app)) == 3
 
 
 @pytest.mark.parametrize("name", HOSTILE_TEXTS)
 def test_odd_texts_get_an_answer(name: str) -> None:
-    app = run(text=HOSTILE_TEXTS[name][0], second=HOSTILE_TEXTS[name][0][:40], causal="false")
+    app = open_app("masks", text=HOSTILE_TEXTS[name][0], second=HOSTILE_TEXTS[name][0][:40], causal="false")
     assert not app.exception

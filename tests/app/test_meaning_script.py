@@ -6,7 +6,6 @@ import base64
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ from model_core.meaning import encode_all, word_similarity
 from model_core.sense_map import fit_probe, nearest_own_sense, told_sense
 from model_core.translator import Translator
 from model_core.word_spans import find_word
+from tests.app.opened import ROOT, texts
 from tests.examples import HOSTILE_TEXTS
 from viz.panels.meaning import data as meaning_data
 
-ROOT = Path(__file__).parent.parent.parent
 PAIR = "In spring, the trees turn green again.\nWe drank cold water from the spring."
 
 
@@ -40,10 +39,6 @@ def run(**query: str) -> AppTest:
         app.query_params[name] = value
     app.run()
     return app.switch_page("viz/pages/meaning.py").run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(str(element.value) for element in [*app.text, *app.caption, *app.markdown, *app.error])
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from model_core.position_experiment import PositionChange, run_experiment
 from model_core.translator import Translator
+from tests.app.opened import ROOT, open_app
 from tests.examples import PAGE_SEARCH
 
-ROOT = Path(__file__).parent.parent.parent
 CHARTS = {"encoding": 4, "sentence": 1, "experiment": 3, "order": 1}  # of each view
 
 
@@ -26,14 +25,6 @@ def fresh_caches() -> Iterator[None]:
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
-
-
-def run(**query: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.switch_page("viz/pages/positions.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
@@ -54,7 +45,9 @@ def copier() -> Translator:
 
 
 def test_the_page_says_what_the_model_measures(copier: Translator) -> None:
-    app = run(checkpoint="copy", letters="a b c d e", change="shuffled", seed="3", layer="2", head="mean")
+    app = open_app(
+        "positions", checkpoint="copy", letters="a b c d e", change="shuffled", seed="3", layer="2", head="mean"
+    )
     assert not app.exception
     trace = copier.trace("a b c d e", decoding=PAGE_SEARCH)
     found = run_experiment(copier.checkpoint, trace, PositionChange(shuffle=3), PAGE_SEARCH)
@@ -69,7 +62,7 @@ def test_the_page_says_what_the_model_measures(copier: Translator) -> None:
 
 
 def test_the_models_own_encoding_is_the_default_of_each_checkpoint() -> None:
-    app = run(checkpoint="copy", letters="a b c")
+    app = open_app("positions", checkpoint="copy", letters="a b c")
     assert (app.select_slider(key="base").value, app.select_slider(key="d_model").value) == (10_000, 64)
     assert app.slider(key="positions").value == 130
     assert "base 10,000, d_model 64, at most 130 positions" in told(app)
@@ -79,7 +72,9 @@ def test_the_models_own_encoding_is_the_default_of_each_checkpoint() -> None:
 
 
 def test_a_link_sets_base_width_and_curves() -> None:
-    app = run(checkpoint="copy", letters="a b c", base="10", d_model="8", positions="20", dimensions=["5", "2"])
+    app = open_app(
+        "positions", checkpoint="copy", letters="a b c", base="10", d_model="8", positions="20", dimensions=["5", "2"]
+    )
     assert not app.exception
     heatmap, curves = figures(app)[:2]
     assert len(heatmap["data"][0]["x"]) == 8
@@ -103,7 +98,7 @@ def test_a_link_sets_base_width_and_curves() -> None:
     ],
 )
 def test_a_link_with_nonsense_opens_the_page_all_the_same(query: dict[str, str | list[str]], view: str) -> None:
-    app = run(checkpoint="copy", letters="a b c", view=view, **query)
+    app = open_app("positions", checkpoint="copy", letters="a b c", view=view, **query)
     assert not app.exception
     assert len(figures(app)) == CHARTS[view]
 
@@ -113,14 +108,14 @@ def test_a_link_with_nonsense_opens_the_page_all_the_same(query: dict[str, str |
     [({}, "encoding"), ({"view": "?"}, "encoding"), ({"change": "off"}, "experiment"), ({"order": "2"}, "order")],
 )
 def test_a_link_without_a_view_opens_the_one_that_it_is_about(query: dict[str, str | list[str]], view: str) -> None:
-    app = run(checkpoint="copy", letters="a b c", **query)
+    app = open_app("positions", checkpoint="copy", letters="a b c", **query)
     assert not app.exception
     assert len(figures(app)) == CHARTS[view] and ("count from 0" in told(app)) == (view == "encoding")
 
 
 def test_the_dimensions_of_a_link_are_kept_to_those_that_there_are() -> None:
     """Too large, twice, or no number: left out; with a larger width they are there again."""
-    app = run(checkpoint="copy", letters="a b", d_model="8", dimensions=["5", "5", "20", "x"])
+    app = open_app("positions", checkpoint="copy", letters="a b", d_model="8", dimensions=["5", "5", "20", "x"])
     assert app.multiselect(key="dimensions").value == [5]
     app.select_slider(key="d_model").set_value(32).run()
     assert not app.exception
@@ -129,17 +124,17 @@ def test_the_dimensions_of_a_link_are_kept_to_those_that_there_are() -> None:
 
 
 def test_one_word_has_nothing_to_shuffle() -> None:
-    app = run(checkpoint="copy", letters="a", change="shuffled")
+    app = open_app("positions", checkpoint="copy", letters="a", change="shuffled")
     assert not app.exception
     assert "one word: there is nothing to shuffle" in told(app)
     assert "Words shuffled: the model writes **the same translation**" in told(app)
     assert len(figures(app)) == CHARTS["experiment"]
-    app = run(checkpoint="copy", letters="a", view="order")
+    app = open_app("positions", checkpoint="copy", letters="a", view="order")
     assert "two words or more" in told(app) and not figures(app)
 
 
 def test_all_changes_stand_in_one_table(copier: Translator) -> None:
-    app = run(checkpoint="copy", letters="d a c", change="shifted", shift="5", all="true")
+    app = open_app("positions", checkpoint="copy", letters="d a c", change="shifted", shift="5", all="true")
     assert not app.exception
     table: Any = app.dataframe[0].value
     trace = copier.trace("d a c", decoding=PAGE_SEARCH)
@@ -153,14 +148,14 @@ def test_all_changes_stand_in_one_table(copier: Translator) -> None:
 
 
 def test_the_encoding_stays_when_there_is_no_sentence() -> None:
-    app = run(checkpoint="copy", letters="z")
+    app = open_app("positions", checkpoint="copy", letters="z")
     assert not app.exception
     assert "does not know 'z'" in told(app)
     assert len(figures(app)) == 4
 
 
 def test_no_curve_chosen_is_asked_for() -> None:
-    app = run(checkpoint="copy", letters="a b")
+    app = open_app("positions", checkpoint="copy", letters="a b")
     app.multiselect(key="dimensions").set_value([]).run()
     assert not app.exception
     assert "Choose at least one dimension" in told(app)

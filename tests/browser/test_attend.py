@@ -16,21 +16,11 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from model_core.words import hide_special, merge_words, view_map
 from tests.browser.chromium import ROOT, PageGuard, wait_idle
+from tests.browser.plots import Z_OF_HEATMAP
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
 
 SENTENCE = "Where is the station?"
 PHONE, DESKTOP = (390, 844), (1280, 900)
-
-Z_OF_HEATMAP = """plot => {
-  const decode = (z) => {
-    if (!z.bdata) return z.map((row) => Array.from(row));
-    const bytes = Uint8Array.from(atob(z.bdata), (c) => c.charCodeAt(0));
-    const flat = new ({ f4: Float32Array, f8: Float64Array })[z.dtype](bytes.buffer);
-    const [rows, columns] = String(z.shape).split(",").map(Number);
-    return Array.from({ length: rows }, (_, r) => Array.from(flat.slice(r * columns, (r + 1) * columns)));
-  };
-  return decode(plot.data.find((trace) => trace.type === "heatmap").z);
-}"""
 
 
 @pytest.fixture(scope="module")

@@ -134,13 +134,15 @@ def test_pasted_text_stays_text_on_the_page_and_in_its_pictures(page: Page, app_
     assert (labels[0], labels[-1]) == ("<s>", "</s>") and "bold" in "".join(labels)
     assert page.locator(".head-view b, .head-view img").count() == 0
     files: dict[str, bytes] = {}
-    for name in ("SVG", "PNG"):
+    for name in ("SVG", "PNG", "HTML"):
         with page.expect_download(timeout=30_000) as download:
-            page.locator(".head-view").get_by_role("button", name=name, exact=True).click()
+            page.locator(".head-view").get_by_role("button", name=f"Save the lines as {name}").click()
         assert download.value.suggested_filename.endswith(f"-lines.{name.lower()}")
         files[name] = download.value.path().read_bytes()
     assert files["PNG"].startswith(b"\x89PNG")
-    assert files["SVG"].startswith(b"<svg") and b"&lt;/s&gt;" in files["SVG"] and b"<b>" not in files["SVG"]
+    assert files["SVG"].startswith(b"<svg")
+    assert files["HTML"].startswith(b"<!DOCTYPE html>") and files["SVG"] in files["HTML"]
+    assert b"&lt;/s&gt;" in files["SVG"] and b"<b>" not in files["HTML"]
 
 
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP])

@@ -12,19 +12,14 @@ from model_core.training.live_settings import LiveSettings
 from model_core.training.live_training import LiveTraining
 from model_core.training.snapshots import shipped_snapshots
 from tests.browser.chromium import ROOT, AppServer, wait_idle
+from tests.browser.plots import Z_OF_HEATMAP
 
 SMALL = LiveSettings(layers=1, heads=2, width=16, steps=50, learning_rate=0.01, seed=7)
 LINK = "layers=1&heads=2&width=16&steps=50&rate=0.01&seed=7"
-VALUES = """key => {
-  const trace = document.querySelector(`.st-key-${key} .js-plotly-plot`)?.data?.find((t) => t.type === 'heatmap');
-  if (!trace) return null;
-  const z = trace.z;
-  if (!z.bdata) return z.map((row) => Array.from(row));
-  const bytes = Uint8Array.from(atob(z.bdata), (c) => c.charCodeAt(0));
-  const flat = new ({ f4: Float32Array, f8: Float64Array })[z.dtype](bytes.buffer);
-  const [rows, columns] = String(z.shape).split(",").map(Number);
-  return Array.from({ length: rows }, (_, r) => Array.from(flat.slice(r * columns, (r + 1) * columns)));
-}"""
+VALUES = f"""key => {{
+  const plot = document.querySelector(`.st-key-${{key}} .js-plotly-plot`);
+  return plot?.data?.some((trace) => trace.type === "heatmap") ? ({Z_OF_HEATMAP})(plot) : null;
+}}"""
 
 
 def open_learn(page: Page, url: str, query: str = "") -> None:

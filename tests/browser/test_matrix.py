@@ -114,11 +114,19 @@ def test_labels_are_text_and_the_main_number_is_said(opened: Page) -> None:
     assert f"A column: 11 x 1; the largest value is {values.max():.4g}, at row {values.argmax() + 1}" in name
 
 
-def test_png_is_saved_under_the_matrix_s_name(opened: Page) -> None:
+@pytest.mark.parametrize(
+    ("ending", "first"),
+    [("png", b"\x89PNG"), ("svg", b"<svg"), ("html", b"<!DOCTYPE html>")],
+    ids=["png", "svg", "html"],
+)
+def test_the_picture_is_saved_under_the_matrix_s_name(opened: Page, ending: str, first: bytes) -> None:
     with opened.expect_download() as download:
-        matrix(opened, "A row").get_by_role("button", name="Save A row as PNG").click()
-    assert download.value.suggested_filename == "regard-a-row.png"
-    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+        matrix(opened, "A row").get_by_role("button", name=f"Save A row as {ending.upper()}").click()
+    assert download.value.suggested_filename == f"regard-a-row.{ending}"
+    saved = download.value.path().read_bytes()
+    assert saved.startswith(first)
+    assert len(saved) > 1000  # not an empty picture
+    assert ending == "png" or b"data:image/png;base64," in saved
 
 
 @pytest.mark.parametrize("viewport", [PHONE, (1280, 900)])

@@ -5,8 +5,23 @@ const SAVED_STYLES = [
   "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "paint-order", "visibility", "display",
 ];
 
-/** A copy of the SVG that looks the same without the page's style sheets, on the page's background. */
-function svgAlone(svg) {
+/** The picture, an SVG or a canvas, as an SVG that looks the same without the page's style sheets, on its background. */
+function svgAlone(picture) {
+  const alone = picture instanceof HTMLCanvasElement ? svgAround(picture) : svgStyled(picture);
+  alone.style.background = pageBackground(picture);
+  const { width, height } = picture.getBoundingClientRect();
+  return { text: new XMLSerializer().serializeToString(alone), width, height };
+}
+
+/** A canvas knows only its pixels: they go in as they are, at the screen's resolution. */
+function svgAround(canvas) {
+  const { width, height } = canvas.getBoundingClientRect();
+  const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  svg.append(draw("image", { width, height, href: canvas.toDataURL() }));
+  return svg;
+}
+
+function svgStyled(svg) {
   const copy = svg.cloneNode(true);
   const originals = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((node, index) => {
@@ -18,8 +33,7 @@ function svgAlone(svg) {
   if (!box || !box.width) copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
-  copy.style.background = pageBackground(svg);
-  return { text: new XMLSerializer().serializeToString(copy), width, height };
+  return copy;
 }
 
 /** The colour behind a node: the first ancestor's, across shadow roots, that is not transparent. */
@@ -40,14 +54,21 @@ function saveBlob(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Downloads `name`.svg. */
-function saveSvg(svg, name) {
-  saveBlob(new Blob([svgAlone(svg).text], { type: "image/svg+xml" }), `${name}.svg`);
+function saveSvg(picture, name) {
+  saveBlob(new Blob([svgAlone(picture).text], { type: "image/svg+xml" }), `${name}.svg`);
 }
 
-/** Downloads `name`.png, at twice the size on the page. */
-function savePng(svg, name) {
-  const { text, width, height } = svgAlone(svg);
+/** A page with nothing but the picture, whose title is the file's name. */
+function saveHtml(picture, name) {
+  const title = make("title", "", {}, name);
+  const head = `<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n${new XMLSerializer().serializeToString(title)}`;
+  const style = `<style>body { margin: 1rem; background: ${pageBackground(picture)} }</style>`;
+  saveBlob(new Blob([[head, style, svgAlone(picture).text, ""].join("\n")], { type: "text/html" }), `${name}.html`);
+}
+
+/** At twice the size on the page. */
+function savePng(picture, name) {
+  const { text, width, height } = svgAlone(picture);
   const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   const image = new Image();
   image.onload = () => {
@@ -55,11 +76,20 @@ function savePng(svg, name) {
     canvas.width = Math.ceil(2 * width);
     canvas.height = Math.ceil(2 * height);
     const paint = canvas.getContext("2d");
-    paint.fillStyle = pageBackground(svg);
+    paint.fillStyle = pageBackground(picture);
     paint.fillRect(0, 0, canvas.width, canvas.height);
     paint.drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => saveBlob(blob, `${name}.png`));
     URL.revokeObjectURL(address);
   };
   image.src = address;
+}
+
+/** A button for each format; `picture()` gives the SVG or the canvas, `name()` the file's name without its ending. */
+function saveButtons(what, picture, name) {
+  return Object.entries({ SVG: saveSvg, PNG: savePng, HTML: saveHtml }).map(([format, save]) => {
+    const button = make("button", "save", { type: "button", "aria-label": `Save ${what} as ${format}` }, format);
+    button.addEventListener("click", () => save(picture(), name()));
+    return button;
+  });
 }

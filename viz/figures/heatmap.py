@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from model_core.trace import Site, Token
 from model_core.words import AttentionView, Unit, strongest
+from viz.figures.colour_bar import short_bar
 from viz.figures.map_layout import empty_layout, map_layout
 from viz.theme import Palette, cut, palette, visible
 
@@ -121,23 +122,7 @@ def _bar_title(scale: Scale, limits: Limits) -> str:
 
 
 def _colour_bar(low: float, high: float, title: str, height: float) -> dict[str, Any]:
-    """A short bar above the map: beside it, it would take a phone's width away."""
-    return {
-        "title": {"text": title, "side": "top", "font": {"size": 11}},
-        "orientation": "h",
-        "thickness": 8,
-        "len": 0.5,
-        "x": 0,
-        "xanchor": "left",
-        "xpad": 0,
-        "y": 1 + 4 / height,
-        "yanchor": "bottom",
-        "ypad": 0,
-        "outlinewidth": 0,
-        "tickvals": [low, (low + high) / 2, high],
-        "ticktext": _tick_texts(low, high),
-        "tickfont": {"size": 10},
-    }
+    return short_bar(title, dict(zip((low, (low + high) / 2, high), _tick_texts(low, high), strict=True)), 4 / height)
 
 
 def _tick_texts(low: float, high: float) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from viz.figures.colour_bar import short_bar
 from viz.theme import FONT, Palette, palette
 
 Floats = NDArray[np.float32]
@@ -136,22 +137,7 @@ def similarity_curve(table: Floats, kind: Similarity, *, dark: bool = False) -> 
 def _signed(colours: Palette, limit: float, title: str, height: int) -> dict[str, Any]:
     """Colours from -limit over 0 to limit, and a short bar above the cells."""
     stops = len(colours.diverging) - 1
-    bar = {
-        "title": {"text": title, "side": "top", "font": {"size": 11}},
-        "orientation": "h",
-        "thickness": 8,
-        "len": 0.5,
-        "x": 0,
-        "xanchor": "left",
-        "xpad": 0,
-        "y": 1 + 8 / height,
-        "yanchor": "bottom",
-        "ypad": 0,
-        "outlinewidth": 0,
-        "tickvals": [-limit, 0, limit],
-        "ticktext": ["−" + _plain(limit), "0", _plain(limit)],
-        "tickfont": {"size": 10},
-    }
+    bar = short_bar(title, {-limit: "−" + _plain(limit), 0: "0", limit: _plain(limit)}, 8 / height)
     scale = [(i / stops, colour) for i, colour in enumerate(colours.diverging)]
     return {"zmin": -limit, "zmax": limit, "colorscale": scale, "colorbar": bar}
 

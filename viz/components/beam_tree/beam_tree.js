@@ -44,16 +44,8 @@ class Tree {
     box.checked = true;
     box.addEventListener("change", () => ((this.withPruned = box.checked), this.show()));
     label.append(box, "show pruned");
-    head.append(...key, best, label, ...this.makeSave());
+    head.append(...key, best, label, ...saveButtons("the tree", () => this.svg, () => this.name));
     return head;
-  }
-
-  makeSave() {
-    return [["SVG", saveSvg], ["PNG", savePng]].map(([format, save]) => {
-      const button = make("button", "", { type: "button", "aria-label": `Save the tree as ${format}` }, format);
-      button.addEventListener("click", () => save(this.svg, this.name));
-      return button;
-    });
   }
 
   receive(data, setTriggerValue) {

@@ -60,17 +60,11 @@ class HeadView {
   saving() {
     const row = make("div", "saving", { role: "group", "aria-label": "Save" });
     const name = () => this.view.told.name;
-    const csv = () => new Blob([linesCsv(this.view, this.linesNow())], { type: "text/csv" });
-    const ways = {
-      SVG: () => saveSvg(this.svg, name()),
-      PNG: () => savePng(this.svg, name()),
-      "CSV of the lines shown": () => saveBlob(csv(), `${name()}.csv`),
-    };
-    for (const [label, save] of Object.entries(ways)) {
-      const button = make("button", "save", { type: "button" }, label);
-      button.addEventListener("click", save);
-      row.append(button);
-    }
+    const csv = make("button", "save", { type: "button" }, "CSV of the lines shown");
+    csv.addEventListener("click", () => {
+      saveBlob(new Blob([linesCsv(this.view, this.linesNow())], { type: "text/csv" }), `${name()}.csv`);
+    });
+    row.append(...saveButtons("the lines", () => this.svg, name), csv);
     return row;
   }
 

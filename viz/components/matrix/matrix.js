@@ -23,10 +23,10 @@ class Matrix {
     this.stage = make("div", "stage", { role: "application", tabindex: 0, "aria-roledescription": "matrix" });
     this.stage.append(this.canvas, ...Object.values(this.bands), ...Object.values(this.frames));
     this.caption = make("p", "caption", { role: "status" });
-    this.save = make("button", "save", { type: "button" }, "PNG");
+    this.saves = saveButtons("the matrix", () => this.canvas, () => this.spec.file);
     this.root = make("div", "matrix", { "data-testid": "matrix" });
     this.root.append(this.stage, make("div", "below"));
-    this.root.lastChild.append(this.caption, this.save);
+    this.root.lastChild.append(this.caption, ...this.saves);
     this.pick = this.cursor = this.pointed = null;
     this.listen();
     this.sizes = new ResizeObserver(() => this.draw());
@@ -43,7 +43,6 @@ class Matrix {
     });
     this.stage.addEventListener("keydown", (event) => this.onKey(event));
     for (const change of ["focus", "blur"]) this.stage.addEventListener(change, () => this.show());
-    this.save.addEventListener("click", () => this.download());
   }
 
   remove() {
@@ -66,7 +65,7 @@ class Matrix {
     this.drawing = new Drawing(this.canvas, spec, this.values, masked, colors);
     this.follow(spec);
     this.stage.setAttribute("aria-label", `${spec.alt} Arrow keys move, Enter chooses a cell.`);
-    this.save.setAttribute("aria-label", `Save ${spec.name} as PNG`);
+    for (const save of this.saves) save.setAttribute("aria-label", `Save ${spec.name} as ${save.textContent}`);
     [this.root.dataset.low, this.root.dataset.high] = spec.limits;
     this.root.dataset.name = spec.name;
     this.pointed = null;
@@ -179,15 +178,5 @@ class Matrix {
     event.stopPropagation(); // the page around may listen to arrow keys too
     this.pointed = null;
     this.show();
-  }
-
-  // The picture on the page's background: a transparent one is unreadable in a dark viewer.
-  download() {
-    const copy = make("canvas", "", { width: this.canvas.width, height: this.canvas.height });
-    const context = copy.getContext("2d");
-    context.fillStyle = getComputedStyle(this.root).getPropertyValue("--st-background-color").trim() || "#ffffff";
-    context.fillRect(0, 0, copy.width, copy.height);
-    context.drawImage(this.canvas, 0, 0);
-    copy.toBlob((blob) => saveBlob(blob, `${this.spec.file}.png`));
   }
 }

@@ -30,11 +30,7 @@ class Diagram {
     this.root = make("div", "diagram", { "data-testid": "model-diagram" });
     this.svg = draw("svg", { role: "group" });
     const buttons = make("div", "buttons");
-    for (const [text, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
-      const button = make("button", "save", { type: "button", "aria-label": `Save the diagram as ${text}` }, text);
-      button.addEventListener("click", () => save(this.svg, this.data.name));
-      buttons.append(button);
-    }
+    buttons.append(...saveButtons("the diagram", () => this.svg, () => this.data.name));
     this.root.append(this.svg, buttons);
     host.append(this.root);
     this.sizes = new ResizeObserver(() => this.paint());

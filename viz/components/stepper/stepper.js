@@ -72,20 +72,16 @@ class Stepper {
     this.cacheNote = make("p", "note");
     this.cacheNote.dataset.testid = "cache";
     const left = make("section", "");
-    left.append(make("h4", "", {}, "Next piece"), this.bars, this.hint, this.saveButtons(() => this.bars, "next-piece"));
+    left.append(make("h4", "", {}, "Next piece"), this.bars, this.hint, this.saving(() => this.bars, "next-piece"));
     const right = make("section", "");
-    right.append(this.seenTitle, this.seen, this.seenNote, make("h4", "", {}, "Key/value cache"), this.cache, this.cacheNote, this.saveButtons(() => this.cache, "cache"));
+    right.append(this.seenTitle, this.seen, this.seenNote, make("h4", "", {}, "Key/value cache"), this.cache, this.cacheNote, this.saving(() => this.cache, "cache"));
     panels.append(left, right);
     return panels;
   }
 
-  saveButtons(picture, what) {
-    const row = make("div", "save");
-    for (const [format, save] of [["SVG", saveSvg], ["PNG", savePng]]) {
-      const button = make("button", "", { type: "button", "aria-label": `Save ${what} as ${format}` }, format);
-      button.addEventListener("click", () => save(picture(), `${this.told.name}-${what}-step${this.step + 1}`));
-      row.append(button);
-    }
+  saving(picture, what) {
+    const row = make("div", "saving");
+    row.append(...saveButtons(what, picture, () => `${this.told.name}-${what}-step${this.step + 1}`));
     return row;
   }
 
