@@ -45,8 +45,12 @@ def _content(path: Path) -> bytes:
         if suffix == ".zip":
             return _zip_member(path)
         return gzip.decompress(path.read_bytes()) if suffix == ".gz" else path.read_bytes()
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise CorpusError(f"{path} cannot be unpacked ({error}); fetch it again.") from error
+    except (
+        RuntimeError
+    ) as error:  # zipfile's word for a member with a password, or packed in a way that it can't unpack
+        raise CorpusError(f"{path} cannot be unpacked here ({error}): unpack it, and name the file inside.") from error
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror or error}.") from error
 

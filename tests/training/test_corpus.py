@@ -71,6 +71,16 @@ def test_a_damaged_archive_is_named(tmp_path: Path, name: str) -> None:
         read_pairs(written(tmp_path / name, b"no archive"))
 
 
+@pytest.mark.parametrize(("field", "value"), [("a password", 1), ("an unknown packing", 99)])
+def test_a_zip_that_another_program_has_to_open_is_told_apart(tmp_path: Path, field: str, value: int) -> None:
+    packed = bytearray(zipped(tmp_path / "odd.zip", {"fra.txt": LINES}).read_bytes())
+    directory = packed.index(b"PK\x01\x02")
+    offset = 0 if field == "a password" else 2  # of the flags and of the method, in both headers of the member
+    packed[6 + offset] = packed[directory + 8 + offset] = value
+    with pytest.raises(CorpusError, match=r"odd\.zip cannot be unpacked here .*unpack it, and name the file inside"):
+        read_pairs(written(tmp_path / "odd.zip", bytes(packed)))
+
+
 def test_a_cut_gzip_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"cut\.tsv\.gz cannot be unpacked"):
         read_pairs(written(tmp_path / "cut.tsv.gz", gzip.compress(LINES.encode())[:-9]))
