@@ -28,6 +28,9 @@ from viz.navigation import ENTRIES
 from viz.translators import FIRST_CHOICE
 
 GROWTH = 0.15
+SLOW_MS = 240_000  # eight people on two cores, the browser among them, can wait long for a page
+FRONT_HEADING = "Regard"
+IN_THE_LINK = "sentence => new URLSearchParams(location.search).get('text') === sentence"
 SUBJECTS = (
     "The cat",
     "My brother",
@@ -59,7 +62,7 @@ class Report:
 async def wait_idle(page: Page) -> None:
     """As `tests.browser.chromium.wait_idle`, for many pages at once, which are slow."""
     await page.evaluate("() => { window.regardIdleSince = undefined; }")
-    await page.wait_for_function(IDLE, arg=QUIET_MS, timeout=240_000)
+    await page.wait_for_function(IDLE, arg=QUIET_MS, timeout=SLOW_MS)
 
 
 class Person:
@@ -87,7 +90,7 @@ class Person:
             try:
                 await self.one_round(page)
             except (Error, AssertionError) as error:
-                self.wrong(str(error).splitlines()[0])
+                self.wrong(" / ".join(line.strip() for line in str(error).splitlines()[:5] if line.strip()))
                 await page.goto(self.url, wait_until="domcontentloaded")
             self.round += 1
             self.report.rounds += 1
@@ -98,7 +101,7 @@ class Person:
         box = page.get_by_label("English sentence")
         await box.fill(self.sentence)
         await box.press("Enter")
-        await page.wait_for_timeout(500)
+        await page.wait_for_function(IN_THE_LINK, arg=self.sentence, timeout=SLOW_MS)
         await wait_idle(page)
         translation = await page.locator(".st-key-translation").inner_text()
         self.report.translations.append((self.sentence, translation.strip()))
@@ -107,7 +110,10 @@ class Person:
             await self.look(page, entry.title)
 
     async def visit(self, page: Page, title: str) -> None:
+        """Goes to a page by the bar, and waits for it: a busy server lets the page before it stand for a while."""
         await page.locator(".st-key-navigation").get_by_role("link", name=title).click()
+        heading = FRONT_HEADING if title == ENTRIES[0].title else title
+        await expect(page.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible(timeout=SLOW_MS)
         await wait_idle(page)
         self.report.pages += 1
 
