@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn.functional  # before any group: imported later, its default arguments would keep the group
 from torch import Tensor, nn
 
 
@@ -76,7 +77,12 @@ def join_workers() -> Workers:
 
 @contextmanager
 def joined_workers() -> Iterator[Workers]:
-    """`join_workers`, and at the end of the block the processes take leave of each other."""
+    """`join_workers`, and at the end of the block the processes take leave of each other.
+
+    Nothing of the group is left then. A thread of gloo that outlived it could end the process by SIGABRT as the
+    interpreter exits. The optimizer's first step imports `torch.distributed.nn.functional`, whose functions take the
+    group of that moment as a default argument and so keep it alive: this module imports it before there is a group.
+    """
     workers = join_workers()
     try:
         yield workers

@@ -31,6 +31,12 @@ class OneRowTask(SmallTask):
         return Batch(batch.source[:1], batch.decoder_input[:1], batch.decoder_output[:1])
 
 
+def gloo_threads() -> list[str]:
+    """The threads of gloo in this process, by name (Linux)."""
+    names = [comm.read_text(encoding="utf-8").strip() for comm in Path("/proc/self/task").glob("*/comm")]
+    return [name for name in names if "gloo" in name]
+
+
 def main(folder: Path, validation_losses: list[float], stop_at: int | None = None) -> None:
     """Trains, and leaves a JSON file of what this process saw. The second process asks for the stop at `stop_at`."""
     torch.set_num_threads(1)
@@ -38,6 +44,7 @@ def main(folder: Path, validation_losses: list[float], stop_at: int | None = Non
     improved: list[int] = []
     task = OneRowTask(validation_losses)
     with joined_workers() as workers:
+        joined = gloo_threads()
 
         def after_step(model: Transformer, result: StepResult, progress: Progress) -> None:
             losses.append(result.loss)
@@ -57,7 +64,8 @@ def main(folder: Path, validation_losses: list[float], stop_at: int | None = Non
         sums = {name: float(weight.double().sum()) for name, weight in trainer.average.weights.items()}
         seen = {"losses": losses, "step": progress.step, "best": progress.best_step, "sums": sums}
         seen |= {"validated": task.validated, "improved": improved, "world": workers.world}
-        (folder / f"seen-{workers.rank}.json").write_text(json.dumps(seen), encoding="utf-8")
+    seen |= {"gloo": [joined, gloo_threads()]}
+    (folder / f"seen-{workers.rank}.json").write_text(json.dumps(seen), encoding="utf-8")
 
 
 if __name__ == "__main__":

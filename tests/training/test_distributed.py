@@ -54,6 +54,8 @@ def test_two_processes_lose_what_one_does_and_stop_together(
     assert [seen["improved"] for seen in (*stopped, first, second)] == [[4], [], [8], []]
     assert [seen["validated"] for seen in (*stopped, first, second)] == [1, 0, 3, 0]
     assert (first["best"], second["best"]) == (alone["best"], alone["best"])
+    for joined, left in (seen["gloo"] for seen in (*stopped, first, second)):
+        assert joined and not left, "a thread that outlives its group can abort the process as it exits"
 
 
 def test_alone_nobody_is_asked() -> None:
