@@ -13,6 +13,7 @@ from model_core.config import DecodingConfig
 from model_core.trace import TranslationTrace
 from model_core.translator import Translation, Translator
 from tests.browser.chromium import ROOT, wait_idle
+from tests.browser.saved import saved_texts
 
 SENTENCE = "Where is the station?"
 BEAM = DecodingConfig("beam", beam_width=5, n_best=5, alternatives=10)
@@ -175,6 +176,17 @@ def test_what_sampling_leaves_out_is_marked_and_the_beam_can_be_taken_home(
     lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
     assert len(lines) == 1 + sum(map(len, found.best.beam))
     assert float(lines[1].split(",")[5]) == pytest.approx(found.best.beam[0][0].log_probability, abs=1e-4)
+
+
+def test_the_rows_of_pieces_can_be_taken_home(page: Page, app_url: str, trace: TranslationTrace) -> None:
+    open_page(page, app_url)
+    texts = saved_texts(page, page.get_by_label("Save cross-attention as SVG"))
+    assert texts[::2] == [token.text for token in trace.source_tokens]
+    assert texts[1::2] == page.get_by_test_id("looked-at").locator("small").all_inner_texts()
+    expect(page.get_by_label("Save pieces as SVG")).to_be_hidden()
+    open_page(page, app_url, f"writer={quote('you write')}&target={quote('Où est la gare ?')}")
+    texts = saved_texts(page, page.get_by_label("Save pieces as SVG"))
+    assert texts[:3] == ["<s>", "Où", page.get_by_test_id("words").locator("small").first.inner_text()]
 
 
 def test_pieces_of_a_word_stay_within_the_page(page: Page, app_url: str) -> None:

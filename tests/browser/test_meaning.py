@@ -13,6 +13,7 @@ from model_core.meaning import encode_all, word_similarity
 from model_core.translator import Translator
 from model_core.word_spans import find_word
 from tests.browser.chromium import ROOT, wait_idle
+from tests.browser.saved import saved_texts
 from tests.examples import HOSTILE_TEXTS
 
 PAIR = ("We won the match yesterday.", "I need a match to light the candle.")
@@ -52,6 +53,18 @@ def test_a_link_opens_the_numbers_of_the_model(page: Page, app_url: str) -> None
     query = parse_qs(urlparse(page.url).query)
     assert (query["word"], query["depth"], query["layer"], query["head"]) == (["match"], ["4"], ["2"], ["5"])
     assert query["sentences"] == ["\n".join(PAIR)]
+
+
+def test_the_rows_of_words_can_be_taken_home(page: Page, app_url: str) -> None:
+    """As they stand on the page: every piece, and its weight where the page writes one."""
+    open_page(page, app_url, LINK)
+    (one,) = encode_all(Translator.load(ROOT / "checkpoints" / "en-fr"), PAIR[:1])
+    card = saved_texts(page, page.get_by_label("Save sentence 1 as SVG"))
+    assert card[: len(one.tokens) - 2] == [token.text for token in one.tokens[1:-1]]
+    assert any(text.startswith("“match” → “") for text in card)
+    looks = saved_texts(page, page.get_by_label("Save what the word looks at as SVG"))
+    shown = page.locator('[role="list"][aria-label^="What match looks at"] small').all_inner_texts()
+    assert shown and [text for text in looks if text in shown] == shown
 
 
 def test_the_slider_moves_by_keys_and_the_link_follows(page: Page, app_url: str) -> None:

@@ -5,12 +5,17 @@ const SAVED_STYLES = [
   "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline", "paint-order", "visibility", "display",
 ];
 
-/** The picture, an SVG or a canvas, as an SVG that looks the same without the page's style sheets, on its background. */
+/** The picture (an SVG, a canvas, or boxes of text) as an SVG that looks the same without the page's style sheets. */
 function svgAlone(picture) {
-  const alone = picture instanceof HTMLCanvasElement ? svgAround(picture) : svgStyled(picture);
+  const alone = svgLike(picture);
   alone.style.background = pageBackground(picture);
-  const { width, height } = picture.getBoundingClientRect();
+  const [width, height] = ["width", "height"].map((name) => Number(alone.getAttribute(name)));
   return { text: new XMLSerializer().serializeToString(alone), width, height };
+}
+
+function svgLike(picture) {
+  if (picture instanceof HTMLCanvasElement) return svgAround(picture);
+  return picture instanceof SVGElement ? svgStyled(picture) : svgOfBoxes(picture);
 }
 
 /** A canvas knows only its pixels: they go in as they are, at the screen's resolution. */
@@ -31,9 +36,7 @@ function svgStyled(svg) {
   const { width, height } = svg.getBoundingClientRect();
   const box = svg.viewBox.baseVal;
   if (!box || !box.width) copy.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  copy.setAttribute("width", width);
-  copy.setAttribute("height", height);
-  return copy;
+  return filled(copy, { width, height });
 }
 
 /** The colour behind a node: the first ancestor's, across shadow roots, that is not transparent. */
@@ -41,7 +44,7 @@ function pageBackground(node) {
   for (let at = node; at; at = at.parentNode ?? at.host) {
     if (!(at instanceof Element)) continue;
     const color = getComputedStyle(at).backgroundColor;
-    if (color && color !== "transparent" && !/, 0\)$/.test(color)) return color;
+    if (color && !isClear(color)) return color;
   }
   return "white";
 }

@@ -9,7 +9,7 @@ _HERE = Path(__file__).parent
 
 def script(folder: str, *names: str, saves: bool = False) -> str:
     """The scripts of a component in the order given, behind what all have in common; `saves` adds saving as a file."""
-    shared = [_HERE / "common.js", *([_HERE / "save.js"] if saves else [])]
+    shared = [_HERE / "common.js", *([_HERE / "save.js", _HERE / "boxes.js"] if saves else [])]
     return "\n".join(path.read_text(encoding="utf-8") for path in (*shared, *(_HERE / folder / name for name in names)))
 
 

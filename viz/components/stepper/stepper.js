@@ -27,7 +27,8 @@ function drawInWords(draw) {
 class Stepper {
   constructor(host) {
     this.root = make("div", "stepper", { role: "group", "aria-label": "Translation step by step" });
-    this.root.append(this.makeTransport(), this.makeWords(), this.makePanels());
+    this.wordsSaving = this.saving(() => this.words, "pieces");
+    this.root.append(this.makeTransport(), this.makeWords(), this.wordsSaving, this.makePanels());
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.sizes = new ResizeObserver(() => this.root.clientWidth !== this.width && this.show());
     host.append(this.root);
@@ -74,7 +75,7 @@ class Stepper {
     const left = make("section", "");
     left.append(make("h4", "", {}, "Next piece"), this.bars, this.hint, this.saving(() => this.bars, "next-piece"));
     const right = make("section", "");
-    right.append(this.seenTitle, this.seen, this.seenNote, make("h4", "", {}, "Key/value cache"), this.cache, this.cacheNote, this.saving(() => this.cache, "cache"));
+    right.append(this.seenTitle, this.seen, this.seenNote, this.saving(() => this.seen, "cross-attention"), make("h4", "", {}, "Key/value cache"), this.cache, this.cacheNote, this.saving(() => this.cache, "cache"));
     panels.append(left, right);
     return panels;
   }
@@ -205,6 +206,7 @@ class Stepper {
     });
     const begin = make("span", "written", { role: "listitem" });
     begin.append(make("bdi", "special", {}, "<s>"));
+    this.wordsSaving.hidden = !this.content.tinted; // without colours they are just words
     this.words.replaceChildren(begin, ...words);
     this.chips = chips;
   }

@@ -1,4 +1,4 @@
-"""A sentence's pieces in a row, tinted by a number, some of them marked and with a note underneath."""
+"""Pieces of sentences in rows, tinted by a number, some of them marked and with a note underneath."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from viz.theme import palette, visible
 
 _component = component(
     "regard.tinted",
-    html='<div class="tinted" role="list"></div>',
+    html='<div class="tinted"></div>',
     css=style("tinted"),
-    js=script("tinted", "tinted.js"),
+    js=script("tinted", "tinted.js", saves=True),
 )
 
 
@@ -29,6 +29,16 @@ class Tint:
     marked: bool = False
     note: str = ""
     hint: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: `label` names it for those who can't see it, `told` stands below it."""
+
+    label: str
+    tokens: Tokens
+    tints: Sequence[Tint]
+    told: str = ""
 
 
 def tinted_data(tokens: Tokens, tints: Sequence[Tint], dark: bool) -> list[dict[str, Any]]:
@@ -60,9 +70,10 @@ def _is_dark(colour: str) -> bool:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18
 
 
-def tinted(label: str, tokens: Tokens, tints: Sequence[Tint], *, dark: bool, key: str) -> None:
-    """Draws the tokens; `label` names the row for those who can't see it.
+def tinted(rows: Sequence[Row], *, what: str, name: str, dark: bool, key: str) -> None:
+    """Draws the rows as one picture, which can be saved: `what` names it in words, `name` is its file's.
 
     For tests: each token has `data-testid="tinted-token"`, and `data-marked="true"` if it is marked.
     """
-    _component(key=key, data={"label": label, "tokens": tinted_data(tokens, tints, dark)})
+    told = [{"label": row.label, "tokens": tinted_data(row.tokens, row.tints, dark), "told": row.told} for row in rows]
+    _component(key=key, data={"rows": told, "what": what, "name": name})

@@ -1,11 +1,9 @@
-// A row of tinted tokens. Every text goes in by textContent: a token is data, never markup.
+// Rows of tinted tokens. Every text goes in by textContent: a token is data, never markup.
 
 const makeToken = (token) => {
-  const element = document.createElement("span");
-  element.className = "token";
+  const element = make("span", "token", { role: "listitem" });
   element.classList.toggle("special", token.special);
   element.classList.toggle("marked", token.marked);
-  element.setAttribute("role", "listitem");
   element.dataset.testid = "tinted-token";
   element.dataset.marked = String(token.marked);
   if (token.hint) element.title = token.hint;
@@ -13,28 +11,29 @@ const makeToken = (token) => {
     element.style.backgroundColor = token.fill;
     element.style.color = token.ink;
   }
-  const text = document.createElement(token.marked ? "mark" : "bdi");
-  text.textContent = token.text;
-  element.append(text);
-  if (token.note) {
-    const note = document.createElement("small");
-    note.textContent = token.note;
-    element.append(note);
-  }
+  element.append(make(token.marked ? "mark" : "bdi", "", {}, token.text));
+  if (token.note) element.append(make("small", "", {}, token.note));
   return element;
 };
 
 // Pieces of one word share a box, so that they stay together where the line ends.
-export default function ({ data, parentElement }) {
-  const row = parentElement.querySelector(".tinted");
-  row.setAttribute("aria-label", data.label);
-  const words = [];
-  for (const token of data.tokens) {
-    if (!token.joined || !words.length) {
-      words.push(document.createElement("span"));
-      words.at(-1).className = "word";
-    }
-    words.at(-1).append(makeToken(token));
+function makeRow({ label, tokens }) {
+  const row = make("div", "row", { role: "list", "aria-label": label });
+  row.classList.toggle("plain", tokens.every((token) => !token.fill));
+  for (const token of tokens) {
+    if (!token.joined || !row.lastChild) row.append(make("span", "word"));
+    row.lastChild.append(makeToken(token));
   }
-  row.replaceChildren(...words);
+  return row;
+}
+
+export default function ({ data, parentElement }) {
+  const picture = make("div", "picture");
+  for (const row of data.rows) {
+    picture.append(makeRow(row));
+    if (row.told) picture.append(make("p", "told", {}, row.told));
+  }
+  const saving = make("div", "saving", { role: "group", "aria-label": "Save" });
+  saving.append(...saveButtons(data.what, () => picture, () => data.name));
+  parentElement.querySelector(".tinted").replaceChildren(picture, saving);
 }

@@ -16,7 +16,7 @@ from model_core.trace import Tokens, TranslationTrace
 from model_core.translator import Translator
 from model_core.word_spans import WordSpan
 from viz.choose import choose_map, default_selection
-from viz.components.tinted import Tint, tinted
+from viz.components.tinted import Row, Tint, tinted
 from viz.figures.meaning import pair_name, pairs_of, sentence_histogram
 from viz.frame import find, show_notes
 from viz.panels.meaning.data import senses, unrelated
@@ -91,13 +91,16 @@ def _translation(
     dark = st.context.theme.type == "dark"
     st.caption(f"Sentence {number}")
     source = _marks(trace.source_tokens, [] if span is None else [span])
-    tinted(f"Sentence {number}", trace.source_tokens[1:-1], source[1:-1], dark=dark, key=f"source-{number}")
     marks = _marks(trace.predicted_tokens, [aligned.span for aligned in became or ()])
     for aligned in became or ():
         marks[aligned.span.start] = Tint(marked=True, note=f"{aligned.probability:.2f}")
-    tinted(f"Translation {number}", trace.predicted_tokens[:-1], marks[:-1], dark=dark, key=f"target-{number}")
-    if span is not None and became is not None:
-        st.text(_told(trace, span, became, word))
+    told = "" if span is None or became is None else _told(trace, span, became, word)
+    rows = (
+        Row(f"Sentence {number}", trace.source_tokens[1:-1], source[1:-1]),
+        Row(f"Translation {number}", trace.predicted_tokens[:-1], marks[:-1], told),
+    )
+    name = f"regard-meaning-sentence{number}"
+    tinted(rows, what=f"sentence {number}", name=name, dark=dark, key=f"became-{number}")
 
 
 def _marks(tokens: Tokens, spans: Sequence[WordSpan]) -> list[Tint]:
@@ -131,7 +134,7 @@ def attention_of_word(traces: Mapping[int, TranslationTrace], shared: SharedWord
         if number in traces
     }
     top = max(float(row.max()) for row in rows.values())
-    dark = st.context.theme.type == "dark"
+    pictured: list[Row] = []
     for number, span in zip(shared.numbers, shared.spans, strict=True):
         if number not in rows:
             continue
@@ -140,14 +143,17 @@ def attention_of_word(traces: Mapping[int, TranslationTrace], shared: SharedWord
             Tint(share / top, mark.marked, f"{share:.2f}" if share >= SHOWN else "", f"{share:.4f}")
             for share, mark in zip(map(float, row), _marks(tokens, [span]), strict=True)
         ]
-        tinted(f"What {span.text} looks at in sentence {number}", tokens, marks, dark=dark, key=f"looks-{number}")
-        st.text(looks_most(span, tokens, row))
+        label = f"What {span.text} looks at in sentence {number}"
+        pictured.append(Row(label, tokens, marks, looks_most(span, tokens, row)))
+    name = f"regard-meaning-looks-layer{selection.layer + 1}"
+    dark = st.context.theme.type == "dark"
+    tinted(pictured, what="what the word looks at", name=name, dark=dark, key="looks")
     st.caption(
         f"The colour runs from 0 to the strongest weight here, {top:.2f}; numbers below {SHOWN} are left out. A word "
         "of several pieces looks with all of them: the mean of their rows."
     )
-    name = f"regard-meaning-looks-layer{selection.layer + 1}.csv"
-    st.download_button("Weights as CSV", lambda: _looks_csv(traces, rows), name, "text/csv", on_click="ignore")
+    csv = lambda: _looks_csv(traces, rows)  # noqa: E731
+    st.download_button("Weights as CSV", csv, f"{name}.csv", "text/csv", on_click="ignore")
 
 
 def word_attention(trace: TranslationTrace, span: WordSpan, layer: int, head: int | None) -> NDArray[np.float64]:
