@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from model_core.attention import MultiHeadAttention, attention_weights
+from model_core.decoding import check_model
 from model_core.layers import DecoderLayer, EncoderLayer, Residual
 from model_core.linear import Linear
 from model_core.masks import causal_mask
@@ -81,7 +82,9 @@ def dissect(model: Transformer, trace: TranslationTrace, site: Site, layer: int,
 
     Raises:
         TraceError: there is no such site, layer or head, or the trace is of a model of another shape.
+        ValueError: the model is in training mode.
     """
+    check_model(model)
     _check(model, trace, site, layer, head)
     stream, memory = _inputs(model, trace, site, layer)
     attention, residual = _sublayer(model, site, layer)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -87,16 +88,18 @@ class MultiHeadAttention(nn.Module):
     The H matrices W_Qi are the H blocks of d_head columns of one matrix `query` (likewise `key` and `value`).
     """
 
-    def __init__(self, d_model: int, heads: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, heads: int, dropout: float = 0.0, generator: torch.Generator | None = None
+    ) -> None:
         super().__init__()
         if d_model % heads:
             raise ValueError(f"d_model {d_model} does not split evenly over {heads} heads.")
         self.heads = heads
         self.dropout = dropout
-        self.query = Linear(d_model, d_model)
-        self.key = Linear(d_model, d_model)
-        self.value = Linear(d_model, d_model)
-        self.output = Linear(d_model, d_model)
+        self.query = Linear(d_model, d_model, generator)
+        self.key = Linear(d_model, d_model, generator)
+        self.value = Linear(d_model, d_model, generator)
+        self.output = Linear(d_model, d_model, generator)
 
     def split(self, states: Tensor) -> Tensor:
         """`[B, T, D]` -> `[B, H, T, d_head]`."""

@@ -22,15 +22,32 @@ class MaskError(ValueError):
     """A mask that no attention can use. Its message is a sentence for the person who changed it."""
 
 
+def check_site(site: str) -> None:
+    """Raises MaskError where attention has no such site."""
+    if site not in SITES:
+        raise MaskError(f"There is no site {site!r}; the sites are {', '.join(SITES)}.")
+
+
 @dataclass(frozen=True)
 class MaskCell:
-    """One cell of a site's masks. Everything counts from 0; `layer` or `head` None means every one."""
+    """One cell of a site's masks. Everything counts from 0; `head` None means every one, `layer` None all layers.
+
+    Raises:
+        MaskError: there is no such site, or a head is named without its layer.
+    """
 
     site: Site
     query: int
     key: int
     layer: int | None = None
     head: int | None = None
+
+    def __post_init__(self) -> None:
+        check_site(self.site)
+        if self.layer is None and self.head is not None:
+            raise MaskError(
+                f"A cell in head {self.head + 1} of no layer lies nowhere: name its layer, or no head, which means all."
+            )
 
     @property
     def width(self) -> int:
@@ -73,10 +90,21 @@ class MaskSetting:
 
 @dataclass(frozen=True)
 class Padded:
-    """A source `<s> pieces </s>` and the length of the batch that it is padded to."""
+    """A source `<s> pieces </s>` and the length of the batch that it is padded to.
+
+    Raises:
+        MaskError: the source is longer than that.
+    """
 
     ids: tuple[int, ...]
     length: int
+
+    def __post_init__(self) -> None:
+        if self.length < len(self.ids):
+            raise MaskError(
+                f"A source of {len(self.ids)} ids can't be padded to {self.length}: give a length of {len(self.ids)} "
+                "or more."
+            )
 
     @property
     def padding(self) -> int:

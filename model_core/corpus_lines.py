@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -11,6 +12,18 @@ from pathlib import Path, PurePosixPath
 
 class CorpusError(ValueError):
     """A corpus file that cannot be used. Its message is a sentence with the file, and the line where there is one."""
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What unpacking raises for broken data, names of members included. Some ways to pack are not in every Python: zstd
+    is in those from 3.14 on."""
+    found: list[type[Exception]] = [zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError]
+    for module, name in (("lzma", "LZMAError"), ("compression.zstd", "ZstdError")):
+        try:
+            found.append(getattr(importlib.import_module(module), name))
+        except ImportError:
+            continue
+    return tuple(found)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -45,13 +58,13 @@ def _content(path: Path) -> bytes:
         if suffix == ".zip":
             return _zip_member(path)
         return gzip.decompress(path.read_bytes()) if suffix == ".gz" else path.read_bytes()
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except _damage() as error:
         raise CorpusError(f"{path} cannot be unpacked ({error}); fetch it again.") from error
-    except (
-        RuntimeError
-    ) as error:  # zipfile's word for a member with a password, or packed in a way that it can't unpack
+    except RuntimeError as error:  # zipfile's word for a password, or a way to pack that it does not know
         raise CorpusError(f"{path} cannot be unpacked here ({error}): unpack it, and name the file inside.") from error
     except OSError as error:
+        if error.errno is None:  # bz2's and gzip's word for broken data, which no system call raised
+            raise CorpusError(f"{path} cannot be unpacked ({error}); fetch it again.") from error
         raise CorpusError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 

@@ -118,8 +118,8 @@ def check_request(
         limit = length_limit(source, config)
         if len(prefix) >= limit:
             raise ValueError(
-                f"The forced beginning has {len(prefix)} pieces, and the translation of source {index} may have no "
-                f"more than {limit}: raise max_length or force less."
+                f"The forced beginning has {len(prefix)} pieces, but the translation of source {index} may have "
+                f"{limit} in all, </s> included: raise max_length, or force no more than {limit - 1}."
             )
     if config.strategy == "greedy" and config.n_best > 1:
         raise ValueError(f"Greedy search finds one translation, not {config.n_best}: take beam search or sampling.")

@@ -20,14 +20,14 @@ def checked_beginning(ids: Sequence[int], vocabulary: int, limit: int) -> tuple[
         raise InputError("The forced beginning holds </s>, after which nothing is written: force pieces only.")
     if len(ids) >= limit:
         raise InputError(
-            f"The forced beginning has {len(ids)} pieces, and this translation may have no more than {limit}: "
-            "force less."
+            f"The forced beginning has {len(ids)} pieces, but this translation may have {limit} in all, </s> included: "
+            f"force no more than {limit - 1}."
         )
     return tuple(ids)
 
 
-def checked_target(ids: Sequence[int], vocabulary: int, max_pieces: int) -> tuple[int, ...]:
-    """`ids` as a whole target, with </s> at its end, whether it was given or not.
+def checked_target(ids: Sequence[int], vocabulary: int, limit: int) -> tuple[int, ...]:
+    """`ids` as a whole target, with </s> at its end, whether it was given or not; `limit` pieces at most without it.
 
     Raises:
         InputError: an id can't be written, </s> stands elsewhere than at the end, or there are too many.
@@ -36,8 +36,11 @@ def checked_target(ids: Sequence[int], vocabulary: int, max_pieces: int) -> tupl
     _check_written("The translation", pieces, vocabulary)
     if EOS_ID in pieces:
         raise InputError(f"The translation goes on after its </s>, at piece {pieces.index(EOS_ID) + 1}.")
-    if len(pieces) > max_pieces:
-        raise InputError(f"The translation has {len(pieces):,} pieces; at most {max_pieces} are allowed.")
+    if len(pieces) > limit:
+        raise InputError(
+            f"The translation has {len(pieces):,} pieces; at most {limit:,} are allowed for this sentence: give fewer, "
+            "or a decoding with a larger max_length."
+        )
     return (*pieces, EOS_ID)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor, nn
 
 from model_core.attention import MultiHeadAttention
@@ -20,10 +21,10 @@ from model_core.linear import Linear
 class FeedForward(nn.Module):
     """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, the same at every position (section 3.3): `[B, T, D]` -> `[B, T, D]`."""
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+    def __init__(self, d_model: int, d_ff: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.inner = Linear(d_model, d_ff)
-        self.outer = Linear(d_ff, d_model)
+        self.inner = Linear(d_model, d_ff, generator)
+        self.outer = Linear(d_ff, d_model, generator)
 
     def forward(self, states: Tensor) -> Tensor:
         return self.outer(self.inner(states).relu())
@@ -47,10 +48,10 @@ class Residual(nn.Module):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward: `[B, S, D]` -> `[B, S, D]`."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, generator)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, generator)
         self.residuals = nn.ModuleList(Residual(config.d_model, config.dropout, config.norm) for _ in range(2))
 
     def forward(
@@ -64,11 +65,11 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention over the memory, feed-forward: `[B, T, D]` -> `[B, T, D]`."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
-        self.cross_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, generator)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, generator)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, generator)
         self.residuals = nn.ModuleList(Residual(config.d_model, config.dropout, config.norm) for _ in range(3))
 
     def forward(

@@ -13,11 +13,11 @@ class Linear(nn.Module):
     row (a decoding step) is multiplied about a third faster, because W is read in the order in which it lies in memory.
     """
 
-    def __init__(self, d_in: int, d_out: int) -> None:
+    def __init__(self, d_in: int, d_out: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(d_in, d_out))
         self.bias = nn.Parameter(torch.zeros(d_out))
-        nn.init.xavier_uniform_(self.weight)
+        nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def forward(self, states: Tensor) -> Tensor:
         rows = states.reshape(-1, states.shape[-1])

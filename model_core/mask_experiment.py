@@ -20,6 +20,7 @@ from model_core.changed_masks import (
     MaskSetting,
     Padded,
     check_setting,
+    check_site,
     flipped,
 )
 from model_core.config import BOS_ID, DecodingConfig
@@ -29,7 +30,7 @@ from model_core.transformer import Transformer
 
 __all__ = [
     "ChangedMasks", "MaskCell", "MaskError", "MaskSetting", "MaskedPass", "Padded", "Shift", "check_setting",
-    "flipped", "masked_pass", "masked_search", "shifts",
+    "flipped", "masked_pass", "masked_search", "rule_mask", "shifts",
 ]  # fmt: skip
 
 
@@ -81,13 +82,16 @@ def _frozen(tensor: Tensor) -> NDArray:
 def masked_pass(
     model: Transformer, source: Padded, target: Sequence[int], setting: MaskSetting, site: Site, layer: int
 ) -> MaskedPass:
-    """Runs the whole target (`pieces </s>`) at once under the setting's masks.
+    """Runs the whole target (`pieces </s>`) at once under the setting's masks, and looks at `layer` (from 0) of `site`.
 
     Raises:
-        MaskError: see `check_setting`.
+        MaskError: see `check_setting`; or there is no such site or layer.
         ValueError: the model is in training mode.
     """
     check_model(model)
+    check_site(site)
+    if not 0 <= layer < model.config.layers:
+        raise MaskError(f"There is no layer {layer} in this model: it has layers 0 to {model.config.layers - 1}.")
     check_setting(setting, source, len(target), model.config.layers, model.config.heads)
     device = model.generator.bias.device
     watched = _Watched(setting, source, site, layer)
@@ -115,6 +119,12 @@ def masked_search(
     memory = model.encode(source.tensor(model.generator.bias.device), hook=hook)
     config = replace(config, n_best=1, alternatives=0)
     return decode(model, [source.ids], config, hook=hook, memory=memory)[0][0]
+
+
+def rule_mask(setting: MaskSetting, source: Padded, site: Site, queries: int, keys: int) -> NDArray[np.bool_]:
+    """The mask `[Q, K]` of a site that the setting's two rules make, without its single cells; read-only."""
+    rules = ChangedMasks(MaskSetting(setting.padding, setting.causal), source)
+    return _frozen(rules.allowed(site, 0, 1, queries, keys)[0])
 
 
 @dataclass(frozen=True)

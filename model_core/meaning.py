@@ -14,11 +14,18 @@ import torch
 from numpy.typing import NDArray
 
 from model_core.config import PAD_ID
+from model_core.cosines import cosine, cosine_matrix
+from model_core.decoding import check_model
 from model_core.homographs import Homograph
 from model_core.masks import padding_mask
 from model_core.trace import Tokens
 from model_core.translator import Translator
 from model_core.word_spans import WordSpan, find_word, word_spans
+
+__all__ = [
+    "BATCH", "Baseline", "Encoded", "WordSimilarity", "baseline", "cosine", "cosine_matrix", "encode_all",
+    "unrelated_sentences", "word_similarity",
+]  # fmt: skip
 
 BATCH = 64
 
@@ -57,8 +64,10 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
 
     Raises:
         InputError: a sentence can't be translated (see `Translator.prepare`).
+        ValueError: the model is in training mode.
     """
     model = translator.checkpoint.model
+    check_model(model)
     sources = [translator.prepare(text) for text in texts]
     order = sorted(range(len(sources)), key=lambda index: len(sources[index].ids))
     found: dict[int, Encoded] = {}
@@ -77,19 +86,6 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
             tokens = translator.tokenizer.tokens(source.ids)
             found[index] = Encoded(source.text, tokens, states[row, :, :size].copy(), embedded[row, :size].copy())
     return [found[index] for index in range(len(sources))]
-
-
-def cosine(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    """Cosine of the angle between two vectors `[D]`."""
-    return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
-
-
-def cosine_matrix(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Cosines of all pairs: `[..., N, D]` -> `[..., N, N]`. A vector of zeros is alike to nothing: 0."""
-    wide = vectors.astype(np.float64)
-    norms = np.linalg.norm(wide, axis=-1, keepdims=True)
-    unit = np.divide(wide, norms, out=np.zeros(wide.shape), where=norms > 0)
-    return unit @ np.swapaxes(unit, -1, -2)
 
 
 @dataclass(frozen=True, eq=False)

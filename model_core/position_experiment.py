@@ -16,12 +16,18 @@ from torch import Tensor
 
 from model_core.checkpoint import Checkpoint
 from model_core.config import BOS_ID, DecodingConfig
+from model_core.cosines import cosines
 from model_core.decoding import check_model, decode
 from model_core.hooks import Recorder
 from model_core.masks import causal_mask
 from model_core.positions import PositionalEncoding, sinusoidal_encoding
 from model_core.trace import Tokens, TranslationTrace
 from model_core.transformer import Transformer
+
+__all__ = [
+    "PLACINGS", "Floats", "Placing", "PositionChange", "PositionOutcome", "cosines", "encoding_table", "input_norms",
+    "moved_attention", "run_experiment", "shuffled_order", "with_positions", "word_groups", "words_in_order",
+]  # fmt: skip
 
 Floats = NDArray[np.float32]
 Placing = Literal["kept", "off", "shifted"]
@@ -190,13 +196,6 @@ def moved_attention(before: Floats, after: Floats) -> Floats:
     """How much of each row's attention went elsewhere, 0 (none) to 1 (all of it): the total variation distance
     sum |after - before| / 2 of two maps `[..., Q, K]` whose rows sum to 1 -> `[..., Q]`."""
     return (np.abs(after.astype(np.float64) - before).sum(axis=-1) / 2).astype(np.float32)
-
-
-def cosines(before: Floats, after: Floats) -> Floats:
-    """The cosine between vectors that stand at the same place of two arrays: `[..., D]` -> `[...]`."""
-    first, second = before.astype(np.float64), after.astype(np.float64)
-    lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
-    return ((first * second).sum(axis=-1) / np.maximum(lengths, np.finfo(np.float64).tiny)).astype(np.float32)
 
 
 def words_in_order(original: list[str], changed: list[str]) -> list[bool]:

@@ -65,7 +65,8 @@ def planes_by_layer(vectors: NDArray[np.floating]) -> list[Plane]:
 def nearest_own_sense(vectors: NDArray[np.floating], senses: Sequence[str]) -> float:
     """Share of `vectors [N, D]` nearer (Euclidean) to the centroid of their own sense than to any other's.
 
-    Leave-one-out: a vector does not count towards the centroid that it is measured against.
+    Leave-one-out: a vector does not count towards the centroid that it is measured against. Where the own sense and
+    others, k in all, are equally near, up to rounding, the vector counts as 1 / k, whatever the senses are called.
 
     Raises:
         ValueError: fewer than two senses, or a sense with one sentence only.
@@ -80,7 +81,9 @@ def nearest_own_sense(vectors: NDArray[np.floating], senses: Sequence[str]) -> f
     rows = np.arange(len(wide))
     without = (sums[own] - wide) / (counts[own] - 1)[:, None]
     distances[rows, own] = np.linalg.norm(wide - without, axis=-1)
-    return float((distances.argmin(axis=1) == own).mean())
+    rounding = 1e-9 * float(np.abs(wide).max())
+    nearest = distances <= distances.min(axis=1, keepdims=True) + rounding
+    return float((nearest[rows, own] / nearest.sum(axis=1)).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,8 @@ class Probe:
     """A linear probe (Alain & Bengio 2016): ridge regression from a vector `[D]` to a score a sense, +1 for the own one
     and -1 for others, in the order of `names`.
 
-    `left_out [N, S]` are the scores that each of the N vectors gets from a probe that was fitted without it.
+    `left_out [N, S]` are the scores that each of the N vectors gets from a regression that was fitted without it. Only
+    the regression leaves it out: the centre and the size by which all vectors were scaled before are those of all N.
     """
 
     names: tuple[str, ...]
@@ -103,10 +107,13 @@ class Probe:
 
 
 def fit_probe(vectors: NDArray[np.floating], senses: Sequence[str], ridge: float = 0.1) -> Probe:
-    """Fits on `vectors [N, D]`, scaled to a mean square length of 1, with `ridge` on weights and offset.
+    """Fits on `vectors [N, D]`, moved to a mean of 0 and scaled to a mean square length of 1, with `ridge` on weights
+    and offset.
 
     Leaving one out needs no second fit: with the hat matrix A = K (K + ridge I)^-1 the score of a left-out row is
-    y - (y - A y) / (1 - a_ii) (Hastie, Tibshirani & Friedman 2009, section 7.10).
+    y - (y - A y) / (1 - a_ii) (Hastie, Tibshirani & Friedman 2009, section 7.10). That is exact for the regression on
+    the moved and scaled points; a fit from the start on N - 1 vectors would move and scale by theirs, and its scores
+    would differ a little. The targets of ±1 take no part in centre and size, so no sense leaks through these.
 
     Raises:
         ValueError: fewer than two senses.
@@ -127,7 +134,7 @@ def fit_probe(vectors: NDArray[np.floating], senses: Sequence[str], ridge: float
 
 
 def told_sense(probe: Probe, scores: NDArray[np.float64]) -> list[str]:
-    """The sense with the highest of `scores [N, S]` in each row."""
+    """The sense with the highest of `scores [N, S]` in each row; of equal ones the first in `names`."""
     return [probe.names[index] for index in scores.argmax(axis=1)]
 
 

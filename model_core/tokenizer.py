@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import sentencepiece
 
 from model_core.cleaning import CleanedText, clean_text
 from model_core.trace import Token
+from model_core.words import WORD_START, byte_of, piece_bytes
 
 __all__ = [
     "BOS_ID", "EOS_ID", "PAD_ID", "SPECIAL_PIECES", "UNK_ID", "WORD_START", "CleanedText", "Tokenizer",
@@ -26,8 +27,6 @@ __all__ = [
 PAD_ID, BOS_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
 SPECIAL_PIECES = ("<pad>", "<s>", "</s>", "<unk>")
 
-WORD_START = "▁"
-_BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
 _WORD = re.compile(r"(?<!\S)\w+")  # letters after a blank: "don" of "don't"
 COMMON_WORD = 10  # occurrences from which a word is proposed whole to the vocabulary
 # SentencePiece cannot tell a "▁" in the text from the one that it puts for a space. A typed "▁" goes in as this
@@ -165,20 +164,14 @@ def is_special(id: int) -> bool:
 
 def surface(pieces: Iterable[str]) -> str:
     """Joins pieces (no special ones) to their text: "▁" is a space, except at the start; byte pieces are UTF-8."""
-    joined = b"".join(_piece_bytes(pieces)).decode("utf-8", errors="replace")
+    joined = b"".join(map(piece_bytes, pieces)).decode("utf-8", errors="replace")
     return joined.removeprefix(" ")
-
-
-def _piece_bytes(pieces: Iterable[str]) -> Iterator[bytes]:
-    for piece in pieces:
-        byte = _BYTE_PIECE.fullmatch(piece)
-        yield bytes([int(byte[1], 16)]) if byte else piece.replace(WORD_START, " ").encode()
 
 
 def _shown(piece: str) -> str:
     """What a person sees of a piece: no word mark, unless it is all there is; 0xE2 for the byte piece <0xE2>."""
-    byte = _BYTE_PIECE.fullmatch(piece)
-    return f"0x{byte[1]}" if byte else piece.removeprefix(WORD_START) or piece
+    byte = byte_of(piece)
+    return f"0x{byte:02X}" if byte is not None else piece.removeprefix(WORD_START) or piece
 
 
 def train_tokenizer(sentences: Iterable[str], vocabulary_size: int = 8000) -> Tokenizer:

@@ -101,7 +101,12 @@ def _check_step(number: int, step: DecodingStep, hypotheses_before: int) -> None
         )
     numbers = [step.log_probability, *(a.log_probability for a in step.alternatives)]
     numbers += [n for h in step.hypotheses for n in (h.log_probability, h.score)]
-    require(all(n < float("inf") for n in numbers), f"Step {number} of the decoding has a score that is not a number.")
+    bad = [n for n in numbers if not n <= ROUNDING]  # NaN is no number of any size
+    require(
+        not bad,
+        f"Step {number} of the decoding has {len(bad)} of {len(numbers)} log-probabilities and scores that are not a "
+        f"number of 0 or less, such as {bad[0] if bad else 0}.",
+    )
 
 
 def frozen_copy(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:

@@ -23,11 +23,11 @@ from model_core.positions import PositionalEncoding
 class TokenEmbedding(nn.Module):
     """Rows of a table, times sqrt(D) (section 3.4): ids `[B, T]` -> `[B, T, D]`."""
 
-    def __init__(self, vocabulary: int, d_model: int) -> None:
+    def __init__(self, vocabulary: int, d_model: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(vocabulary, d_model))
         self.scale = math.sqrt(d_model)
-        nn.init.xavier_uniform_(self.weight)
+        nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def forward(self, ids: Tensor) -> Tensor:
         return F.embedding(ids, self.weight) * self.scale
@@ -36,9 +36,9 @@ class TokenEmbedding(nn.Module):
 class Encoder(nn.Module):
     """A stack of encoder layers, and in the pre-norm arrangement a final norm: `[B, S, D]` -> `[B, S, D]`."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(EncoderLayer(config, generator) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
     def forward(
@@ -62,9 +62,9 @@ class Encoder(nn.Module):
 class Decoder(nn.Module):
     """A stack of decoder layers, and in the pre-norm arrangement a final norm: `[B, T, D]` -> `[B, T, D]`."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(DecoderLayer(config, generator) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
     def forward(
@@ -92,11 +92,11 @@ class Decoder(nn.Module):
 class Generator(nn.Module):
     """States to scores over the target vocabulary: xE^T + b, then log-softmax. E may be the embedding table (3.4)."""
 
-    def __init__(self, d_model: int, vocabulary: int) -> None:
+    def __init__(self, d_model: int, vocabulary: int, generator: torch.Generator | None = None) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(vocabulary, d_model))
         self.bias = nn.Parameter(torch.zeros(vocabulary))
-        nn.init.xavier_uniform_(self.weight)
+        nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def logits(self, states: Tensor) -> Tensor:
         """`[..., D]` -> `[..., V]`, before the softmax."""
@@ -108,17 +108,20 @@ class Generator(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder and generator. Build one with `make_model`."""
+    """Encoder, decoder and generator. Build one with `make_model`.
 
-    def __init__(self, config: ModelConfig) -> None:
+    The initial weights are drawn from `generator`, here and in all parts; None is PyTorch's global one.
+    """
+
+    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
         super().__init__()
         self.config = config
-        self.source_embedding = TokenEmbedding(config.source_vocabulary, config.d_model)
-        self.target_embedding = TokenEmbedding(config.target_vocabulary, config.d_model)
+        self.source_embedding = TokenEmbedding(config.source_vocabulary, config.d_model, generator)
+        self.target_embedding = TokenEmbedding(config.target_vocabulary, config.d_model, generator)
         self.positions = PositionalEncoding(config.d_model, config.dropout, config.position_base)
-        self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
-        self.generator = Generator(config.d_model, config.target_vocabulary)
+        self.encoder = Encoder(config, generator)
+        self.decoder = Decoder(config, generator)
+        self.generator = Generator(config.d_model, config.target_vocabulary, generator)
         if config.sharing != "none":
             self.generator.weight = self.target_embedding.weight
         if config.sharing == "all":
@@ -178,11 +181,8 @@ class Transformer(nn.Module):
 def make_model(config: ModelConfig | None = None, seed: int | None = None) -> Transformer:
     """A freshly initialised Transformer: Xavier-uniform matrices (Glorot & Bengio 2010), zero biases.
 
-    `seed` makes the initial weights repeatable and leaves the global generator as it was.
+    `seed` makes the initial weights repeatable: they come from a generator of their own, so that no other thread's
+    random numbers, which the global one serves, change them or are changed.
     """
     config = ModelConfig() if config is None else config
-    if seed is None:
-        return Transformer(config)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Transformer(config)
+    return Transformer(config, None if seed is None else torch.Generator().manual_seed(seed))

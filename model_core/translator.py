@@ -152,7 +152,8 @@ class Translator:
     ) -> TranslationTrace:
         """Translates a text, or takes the `target` that somebody typed, and records every weight behind it.
 
-        A `target` may also be ids of pieces, such as a beam's hypothesis; </s> is put to its end if it has none.
+        A `target` may also be ids of pieces, such as a beam's hypothesis; </s> is put to its end if it has none. As
+        many ids are taken as a search with this `decoding` may write, even where these are more than `max_pieces`.
 
         While it searches, a `hook` sees the decoder one query row at a time (see `decode`): one that is about certain
         target rows, such as `ForcedAlignment`, needs a `target`.
@@ -162,28 +163,34 @@ class Translator:
         """
         decoding = DecodingConfig() if decoding is None else decoding
         source = self.prepare(text)
-        wanted = None if target is None else self._target_ids(target)
+        wanted = None if target is None else self._target_ids(target, source, decoding)
         check_model(self.checkpoint.model)
         exact = ForcedPass(self.checkpoint.model, source.ids, hook, keep=True)
         if wanted is None:
             return self._record(self._search(source, decoding, exact, hook), 0, exact)
         return record(self.checkpoint, source, exact, wanted, "forced", decoding.alternatives)
 
-    def _target_ids(self, target: str | Sequence[int]) -> tuple[int, ...]:
-        """`pieces </s>` of a typed text or of given ids. Raises InputError where that is no translation."""
+    def _target_ids(self, target: str | Sequence[int], source: Source, decoding: DecodingConfig) -> tuple[int, ...]:
+        """`pieces </s>` of a typed text or of given ids. Raises InputError where that is no translation.
+
+        A typed text is held to `max_pieces`; ids may be as many as the model itself may write, so that whatever a
+        search finds can be looked at.
+        """
         if isinstance(target, str):
             return self.prepare(target, "The translation").ids[1:]
-        return checked_target(target, self.config.target_vocabulary, self.max_pieces)
+        limit = max(self.max_pieces, length_limit(source.ids, decoding))
+        return checked_target(target, self.config.target_vocabulary, limit)
 
-    def ranks(self, text: str, target: str | Sequence[int]) -> tuple[int, ...]:
+    def ranks(self, text: str, target: str | Sequence[int], decoding: DecodingConfig | None = None) -> tuple[int, ...]:
         """The place of each id of `target` (as in `trace`; </s> included) among all that the model might write there.
 
-        1 is the most probable one.
+        1 is the most probable one. `decoding` says how long ids may be, as in `trace`.
 
         Raises:
             InputError: the text or the target can't be used.
         """
-        source, wanted = self.prepare(text), self._target_ids(target)
+        source = self.prepare(text)
+        wanted = self._target_ids(target, source, DecodingConfig() if decoding is None else decoding)
         check_model(self.checkpoint.model)
         return ForcedPass(self.checkpoint.model, source.ids, keep=False).ranks(wanted)
 
@@ -197,7 +204,8 @@ class Translator:
         Raises:
             InputError: the text or the target can't be used.
         """
-        source, wanted = self.prepare(text), self._target_ids(target)
+        source = self.prepare(text)
+        wanted = self._target_ids(target, source, decoding)
         check_model(self.checkpoint.model)
         return ForcedPass(self.checkpoint.model, source.ids, keep=False).drawn_from(wanted, asked, decoding)
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from model_core.trace import Tokens
+from model_core.words import piece_bytes
 
-_BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
-_WORD_START = "▁"
+_MARK = "\u0300"
+"""Stands for every combining mark: `re` has no name for them, and takes them for the end of a word."""
+_LETTERS = rf"[^\W_](?:[^\W_]|{_MARK})*"  # with their marks: the vowel signs of हिन्दी
 _PATTERNS = {
-    "en": re.compile(r"[^\W_]+(?:['’][^\W_]+)*"),  # don't; but river and bank of river-bank
-    "fr": re.compile(r"[^\W_]+(?:-[^\W_]+)*"),  # chauve-souris; but l' and eau of l'eau
+    "en": re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*"),  # don't; but river and bank of river-bank
+    "fr": re.compile(rf"{_LETTERS}(?:-{_LETTERS})*"),  # chauve-souris; but l' and eau of l'eau
 }
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st")
 _IRREGULAR = {
@@ -41,29 +44,25 @@ class WordSpan:
 
 
 def word_spans(tokens: Tokens, language: Literal["en", "fr"] = "en") -> list[WordSpan]:
-    """The words of a sentence in their order: letters and digits, without punctuation and special tokens.
+    """The words of a sentence in their order: letters with their marks and digits, no punctuation or special tokens.
 
     A piece that holds letters of two words belongs to both.
     """
     owners: list[int] = []
     spelled = bytearray()
     for index, token in enumerate(tokens):
-        part = b" " if token.special else _bytes(token.piece)
+        part = b" " if token.special else piece_bytes(token.piece)
         spelled += part
         owners += [index] * len(part)
     text = spelled.decode("utf-8", errors="surrogateescape")  # broken bytes stay one byte a character
     places = [0]
     for character in text:
         places.append(places[-1] + len(character.encode("utf-8", errors="surrogateescape")))
+    marked = "".join(_MARK if unicodedata.category(character)[0] == "M" else character for character in text)
     return [
-        WordSpan(found[0], owners[places[found.start()]], owners[places[found.end()] - 1] + 1)
-        for found in _PATTERNS[language].finditer(text)
+        WordSpan(text[slice(*found.span())], owners[places[found.start()]], owners[places[found.end()] - 1] + 1)
+        for found in _PATTERNS[language].finditer(marked)
     ]
-
-
-def _bytes(piece: str) -> bytes:
-    byte = _BYTE_PIECE.fullmatch(piece)
-    return bytes([int(byte[1], 16)]) if byte else piece.replace(_WORD_START, " ").encode(errors="replace")
 
 
 def base_forms(word: str) -> set[str]:

@@ -19,8 +19,21 @@ from model_core.trace_checks import finite_float32, frozen_copy
 
 Unit = Literal["piece", "word"]
 
+WORD_START = "▁"
+"""What a piece begins with that begins a word."""
 _BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
-_WORD_START = "▁"
+
+
+def byte_of(piece: str) -> int | None:
+    """The byte that a piece such as "<0xE2>" stands for; None for a piece of letters."""
+    byte = _BYTE_PIECE.fullmatch(piece)
+    return int(byte[1], 16) if byte else None
+
+
+def piece_bytes(piece: str) -> bytes:
+    """What a piece spells in UTF-8, "▁" being a space; a lone surrogate, which UTF-8 has not, becomes "?"."""
+    byte = byte_of(piece)
+    return piece.replace(WORD_START, " ").encode(errors="replace") if byte is None else bytes([byte])
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +186,7 @@ def _joined(tokens: Tokens) -> Token:
     if len(tokens) == 1:
         return tokens[0]
     special = all(token.special for token in tokens)
-    return replace(
-        tokens[0], piece="".join(t.piece for t in tokens), text=_text(tokens) or _WORD_START, special=special
-    )
+    return replace(tokens[0], piece="".join(t.piece for t in tokens), text=_text(tokens) or WORD_START, special=special)
 
 
 def _text(tokens: Tokens) -> str:
@@ -184,7 +195,4 @@ def _text(tokens: Tokens) -> str:
 
 
 def _bytes(token: Token) -> bytes:
-    if token.special:
-        return f" {token.piece}".encode()
-    byte = _BYTE_PIECE.fullmatch(token.piece)
-    return bytes([int(byte[1], 16)]) if byte else token.piece.replace(_WORD_START, " ").encode(errors="replace")
+    return f" {token.piece}".encode() if token.special else piece_bytes(token.piece)

@@ -16,8 +16,9 @@ from model_core.training.copy_card import copy_card
 from model_core.training.copy_task import COPY_MODEL, CopyTask, copy_tokenizer
 from model_core.training.diagonal import CrossAttention, cross_attention
 from model_core.training.distributed import joined_workers
-from model_core.training.moments import EXAMPLE, Moments
+from model_core.training.moments import Moments
 from model_core.training.run import SettingsError, check_settings, has_checkpoint, has_state, run_task, write_settings
+from model_core.training.snapshots import EXAMPLE
 from model_core.training.state import Progress
 from model_core.transformer import make_model
 

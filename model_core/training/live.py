@@ -15,8 +15,7 @@ from typing import Literal
 from model_core.training.live_settings import MOST, LiveSettings
 from model_core.training.live_training import HELD_OUT, LiveTraining
 from model_core.training.loop import TrainingError
-from model_core.training.moments import EXAMPLE
-from model_core.training.snapshots import Snapshot, shipped_snapshots
+from model_core.training.snapshots import EXAMPLE, Snapshot, shipped_snapshots
 
 __all__ = [
     "EXAMPLE",
@@ -42,7 +41,7 @@ TURN_SECONDS = 1.0  # how often a run that waits looks round
 
 
 class ClassroomFull(RuntimeError):  # noqa: N818 - the name says what is wrong
-    """No more runs can be taken on. The message says how many there are."""
+    """No more runs can be taken on. The message says how many there are, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -140,18 +139,39 @@ class Classroom:
         self._line: list[LiveRun] = []
         self._speeds: dict[tuple[int, int], float] = {}  # steps a second by layers and width
 
-    def start(self, settings: LiveSettings) -> LiveRun:
-        """Puts a run in line; it begins at once if there is a place. Raises ClassroomFull."""
+    def start(self, settings: LiveSettings, replacing: LiveRun | None = None) -> LiveRun:
+        """Puts a run in line; it begins at once if there is a place.
+
+        The run that it is `replacing`, if any, does not count among those that there may be. It is stopped, and leaves
+        the line, once the new one has been accepted.
+
+        Raises:
+            ClassroomFull: there are too many runs, or the server has no thread left; the run to replace goes on.
+        """
         with self.changed:
-            if len(self._threads) >= MOST_RUNS:
+            others = len(self._threads) - (replacing in self._threads)
+            if others >= MOST_RUNS:
                 raise ClassroomFull(
-                    f"{len(self._threads)} trainings are under way or waiting on this server, and it takes no more "
-                    "than that: try again in a minute."
+                    f"{others} trainings are under way or waiting on this server, and it takes no more than that: "
+                    "try again in a minute."
                 )
             run = LiveRun(settings, self)
+            thread = threading.Thread(target=self._work, args=(run,), name="live training", daemon=True)
             self._line.append(run)
-            self._threads[run] = threading.Thread(target=self._work, args=(run,), name="live training", daemon=True)
-            self._threads[run].start()
+            self._threads[run] = thread
+            try:
+                thread.start()
+            except RuntimeError as error:  # no thread is there that would ever take the run out again
+                self._line.remove(run)
+                del self._threads[run]
+                raise ClassroomFull(
+                    f"{len(self._threads)} trainings are under way or waiting on this server, and it has no thread "
+                    "left for another one: try again in a minute."
+                ) from error
+            if replacing is not None:
+                replacing.stop()
+                if replacing in self._line:
+                    self._line.remove(replacing)
         return run
 
     def expected_seconds(self, settings: LiveSettings) -> float | None:
@@ -186,27 +206,29 @@ class Classroom:
 
     def _work(self, run: LiveRun) -> None:
         """A run's thread, from its first place in line to its end."""
-        phase, message = "stopped", ""
+        phase: Phase = "training"
+        message = ""
         try:
             training: LiveTraining | None = None
-            while (training is None or not training.done) and self._turn(run):
+            while (training is None or not training.done) and (phase := self._turn(run)) == "training":
                 if training is None:
                     training = LiveTraining(run.settings)
                 else:
                     training.step()
                 self._show(run, training)
-            if training is not None and training.done:
+            if phase == "training":
                 phase = "finished"
-            elif self._silent(run):
-                phase, message = "lost", f"Nobody watched this training for {self.silence:.0f} seconds, so it ended."
+            elif phase == "lost":
+                message = f"Nobody watched this training for {self.silence:.0f} seconds, so it ended."
         except TrainingError as error:
             phase, message = "failed", str(error)
         except Exception as error:  # whatever it is, the page has to hear of it
             phase, message = "failed", f"The training ended with an error: {type(error).__name__}: {error}"
         self._leave(run, phase, message)
 
-    def _turn(self, run: LiveRun) -> bool:
-        """Waits until the run may make a step. False when it has to end."""
+    def _turn(self, run: LiveRun) -> Literal["training", "stopped", "lost"]:
+        """Waits until the run may make a step ("training"), or has to end: because somebody stopped it, or else
+        because nobody watches it. What is found here, under the lock, is what the run's end is called."""
         with self.changed:
             while run._wish != "stop" and not self._silent(run):
                 if run._wish == "pause":
@@ -214,9 +236,9 @@ class Classroom:
                     run._phase = "paused"
                 elif run in self._learning or self._take_place(run):
                     run._phase = "training"
-                    return True
+                    return "training"
                 self.changed.wait(TURN_SECONDS)
-            return False
+            return "stopped" if run._wish == "stop" else "lost"
 
     def _take_place(self, run: LiveRun) -> bool:
         if run not in self._line:

@@ -8,6 +8,7 @@ from model_core.config import ConfigError, ModelConfig, TrainingConfig
 from model_core.training.copy_task import COPY_MODEL, COPY_TRAINING
 
 MOST = {"layers": 3, "heads": 8, "width": 64, "steps": 1200, "seed": 9999}
+MOST_LEARNING_RATE = 1.0  # a step of Adam moves a weight by about that much; initial weights are a tenth of it
 WARMUP = 50  # steps, or an eighth of a shorter training
 
 
@@ -32,6 +33,11 @@ class LiveSettings:
         for name, most in MOST.items():
             if not 1 <= getattr(self, name) <= most:
                 raise ConfigError(f"{name} must be 1 to {most} in a training to watch, not {getattr(self, name)}.")
+        if not 0.0 < self.learning_rate <= MOST_LEARNING_RATE:
+            raise ConfigError(
+                f"learning_rate must be above 0 and at most {MOST_LEARNING_RATE:g} in a training to watch, not "
+                f"{self.learning_rate}."
+            )
         self.model_config()
         self.training_config()
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 
 import torch
 
+from model_core.training.batching import Example, make_batch
 from model_core.training.copy_task import BATCHES_AN_EPOCH, CopyTask, copy_tokenizer
 from model_core.training.live_settings import LiveSettings
 from model_core.training.loop import TrainingError, batch_loss, make_optimizer
 from model_core.training.schedule import learning_rate
-from model_core.training.snapshots import Snapshot, take_snapshot
-from model_core.transformer import Transformer, make_model
+from model_core.training.snapshots import EXAMPLE, Snapshot, take_snapshot
+from model_core.transformer import make_model
 
 SNAPSHOTS = 40  # at most, besides that of the untrained model
 HELD_OUT = 48
-
-_SEEDING = threading.Lock()  # initial weights come from torch's one generator
 
 
 class LiveTraining:
@@ -32,7 +30,7 @@ class LiveTraining:
         self.settings, self.config = settings, settings.training_config()
         self.tokenizer = copy_tokenizer()
         self.task = CopyTask(self.tokenizer, settings.seed, held_out=HELD_OUT)
-        self.model = _seeded_model(settings)
+        self.model = make_model(settings.model_config(), seed=settings.seed)
         self.optimizer = make_optimizer(self.model, self.config)
         self.every = math.ceil(settings.steps / SNAPSHOTS)
         self.steps_made, self.seconds = 0, 0.0
@@ -47,12 +45,13 @@ class LiveTraining:
         """One optimizer step, and a snapshot if one is due.
 
         Raises:
-            TrainingError: the loss or the gradient is no longer a number.
+            TrainingError: the loss, the gradient, or what a snapshot would show is no longer a number.
         """
         started = time.perf_counter()
         self._losses.append(self._learn())
         self.steps_made += 1
         if self.steps_made % self.every == 0 or self.done:
+            self._check_step()
             self.snapshots.append(self._look())
             self._losses = []
         self.seconds += time.perf_counter() - started
@@ -76,12 +75,22 @@ class LiveTraining:
         self.optimizer.step()
         return float(loss.detach())
 
+    def _check_step(self) -> None:
+        """The loss of a batch tells of the step before it, so a snapshot right after a step needs a look of its own.
+
+        Raises:
+            TrainingError: the example, or a held-out sequence, has a probability that is no number.
+        """
+        ids = [self.tokenizer.encode(EXAMPLE), *map(list, self.task.held_out)]
+        with torch.inference_mode():
+            loss = float(batch_loss(self.model.eval(), make_batch([Example(row, row) for row in ids]), 0.0))
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"After step {self.steps_made} the loss is {loss}: lower the learning rate "
+                f"({self.config.learning_rate})."
+            )
+
     def _look(self) -> Snapshot:
         loss = sum(self._losses) / len(self._losses) if self._losses else None
         exact = self.task.exact_share(self.model.eval())
         return take_snapshot(self.model, self.tokenizer, self.steps_made, loss, exact)
-
-
-def _seeded_model(settings: LiveSettings) -> Transformer:
-    with _SEEDING:
-        return make_model(settings.model_config(), seed=settings.seed)

@@ -5,17 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
-from model_core.checkpoint import Checkpoint
 from model_core.tokenizer import Tokenizer
-from model_core.trace import TranslationTrace
-from model_core.training.diagonal import diagonal
 from model_core.training.run import write_in_one_move
+from model_core.training.snapshots import example_trace, load_snapshot
 from model_core.transformer import Transformer
-from model_core.translator import Translator
 
-EXAMPLE = "b a d c a f e"  # one letter twice: its two columns have to be told apart by position
 STEPS = (0, 10, 25, 50, 75, 100, 125, 150, 200, 300, 600)  # dense while it learns; the last step comes on top
 
 
@@ -49,19 +43,14 @@ class Moments:
         """Writes the trace of a model that has made `step` steps, if this is one of the moments."""
         if step not in self.steps:
             return
-        training = model.training
-        checkpoint = Checkpoint("copy", f"copy@step-{step}", model.eval(), self.tokenizer, {}, {})
-        trace = Translator(checkpoint).trace(EXAMPLE, target=EXAMPLE)
-        model.train(training)
-        write_in_one_move(self.path(step), trace.to_bytes())
+        write_in_one_move(self.path(step), example_trace(model, self.tokenizer, step).to_bytes())
 
     def kept(self, last_step: int) -> list[Moment]:
         """The moments up to `last_step` that were kept, in their order."""
         return [self._read(step) for step in self.steps if step <= last_step and self.path(step).exists()]
 
     def _read(self, step: int) -> Moment:
-        trace = TranslationTrace.load(self.path(step))
-        right = sum(made.alternatives[0].id == made.chosen_id for made in trace.decoding)
-        tokens = len(trace.decoding)
-        mean = torch.tensor(trace.cross.map(trace.cross.layers - 1))
-        return Moment(step, self.path(step).name, trace.log_probability / tokens, right, tokens, diagonal(mean).largest)
+        path = self.path(step)
+        kept = load_snapshot(path, step)
+        tokens = len(kept.predicted)
+        return Moment(step, path.name, kept.log_probability, kept.right, tokens, kept.diagonal().largest)

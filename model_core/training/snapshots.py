@@ -6,6 +6,7 @@ Shapes: L layer, H head, T target step, S source position.
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +17,10 @@ from model_core.checkpoint import Checkpoint
 from model_core.tokenizer import Tokenizer
 from model_core.trace import AttentionMaps, Tokens, TraceError, TranslationTrace
 from model_core.training.diagonal import Diagonal, diagonal
-from model_core.training.moments import EXAMPLE
 from model_core.transformer import Transformer
 from model_core.translator import Translator
+
+EXAMPLE = "b a d c a f e"  # one letter twice: its two columns have to be told apart by position
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,17 @@ class Snapshot:
 
 
 def snapshot(trace: TranslationTrace, step: int, loss: float | None = None, exact: float | None = None) -> Snapshot:
-    """From a trace of the example with the right copy as its target."""
+    """From a trace of the example with the right copy as its target.
+
+    Raises:
+        TraceError: a step of the trace does not say which token was most probable.
+    """
+    for number, made in enumerate(trace.decoding, start=1):
+        if not made.alternatives:
+            raise TraceError(
+                f"Step {number} of {len(trace.decoding)} has no alternatives, so that nothing says whether the copy is "
+                "right: record the trace with at least one."
+            )
     return Snapshot(
         step,
         trace.cross,
@@ -63,40 +75,70 @@ def snapshot(trace: TranslationTrace, step: int, loss: float | None = None, exac
     )
 
 
+def example_trace(model: Transformer, tokenizer: Tokenizer, step: int) -> TranslationTrace:
+    """The trace of `EXAMPLE`, with the right copy as its target, by a model that has made `step` steps.
+
+    The model is left in the mode that it was in.
+    """
+    training = model.training
+    checkpoint = Checkpoint("copy", f"copy@step-{step}", model.eval(), tokenizer, {}, {})
+    trace = Translator(checkpoint).trace(EXAMPLE, target=EXAMPLE)
+    model.train(training)
+    return trace
+
+
 def take_snapshot(
     model: Transformer, tokenizer: Tokenizer, step: int, loss: float | None = None, exact: float | None = None
 ) -> Snapshot:
-    """Of a model as it is now; it is left in evaluation mode."""
-    checkpoint = Checkpoint("copy", f"copy@step-{step}", model.eval(), tokenizer, {}, {})
-    return snapshot(Translator(checkpoint).trace(EXAMPLE, target=EXAMPLE), step, loss, exact)
+    """Of a model as it is now; it is left in the mode that it was in."""
+    return snapshot(example_trace(model, tokenizer, step), step, loss, exact)
+
+
+def load_snapshot(path: Path, step: int, loss: float | None = None) -> Snapshot:
+    """From a trace of the example that was kept in a file. Raises TraceError, which names the file."""
+    trace = TranslationTrace.load(path)
+    try:
+        return snapshot(trace, step, loss)
+    except TraceError as error:
+        raise TraceError(f"{path} is no moment of a training: {error}") from error
 
 
 def shipped_snapshots(folder: Path) -> tuple[Snapshot, ...]:
     """The moments that a training left in its checkpoint folder, in order, with the losses that its log has for them.
 
     Raises:
-        TraceError: names the file that is no whole trace, or the folder where there is none.
+        TraceError: names the moment that is no whole trace of the example, the log that is no table, or the folder
+            where there is no moment.
     """
     losses = _logged_losses(folder / "log.csv")
     found = []
     for path in sorted(folder.glob("moment-*.safetensors")):
         number = path.stem.removeprefix("moment-")
         if number.isdecimal():
-            found.append(snapshot(TranslationTrace.load(path), int(number), losses.get(int(number))))
+            found.append(load_snapshot(path, int(number), losses.get(int(number))))
     if not found:
         raise TraceError(f"There is no moment-*.safetensors in {folder.name}: train with --task copy to make them.")
     return tuple(found)
 
 
 def _logged_losses(path: Path) -> dict[int, float]:
-    """Step -> mean loss since the row before; what the log does not say in numbers is left out."""
+    """Step -> mean loss since the row before; what the log does not say in finite numbers is left out.
+
+    Raises:
+        TraceError: the log can't be read, or is no table.
+    """
     if not path.is_file():
         return {}
     losses: dict[int, float] = {}
-    with path.open(newline="", encoding="utf-8", errors="replace") as file:
-        for row in csv.DictReader(file):
-            try:
-                losses[int(row["step"])] = float(row["loss"])
-            except (KeyError, TypeError, ValueError):
-                continue
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            for row in csv.DictReader(file):
+                try:
+                    step, loss = int(row["step"]), float(row["loss"])
+                except (KeyError, TypeError, ValueError):
+                    continue
+                if math.isfinite(loss):
+                    losses[step] = loss
+    except (csv.Error, OSError) as error:
+        raise TraceError(f"{path} can't be read as the log of a training ({error}): get the folder again.") from error
     return losses

@@ -40,9 +40,14 @@ def train_corpus(
     `start_from` is a checkpoint whose weights and tokenizer a new run begins with; `homographs` adds the sentences of
     the shipped homograph set that are not held out.
 
+    A run goes on in the middle of an epoch, so all that an epoch's batches follow from has to be as it was: the pairs
+    (the homographs and how often they are repeated included), `seed`, `tokens_per_batch`, `join_share`, `vary_share`. A
+    run that is older than the writing down of one of these is not held to it when it first goes on, but from then on.
+
     Raises:
         CorpusError, CheckpointError, StateError, TokenizerError: a file can't be used; named.
-        SettingsError: `shape` is not that of the run in `out`, or of `start_from`.
+        SettingsError: `shape` is not that of the run in `out`, or of `start_from`; or an epoch's batches would be other
+            ones than those of the run in `out`.
         TrainingError: the loss is no longer a number.
     """
     with joined_workers() as workers:
@@ -54,6 +59,8 @@ def train_corpus(
             "homographs": homographs,
             "seed": config.seed,
             "tokens_per_batch": config.tokens_per_batch,
+            "join_share": config.join_share,
+            "vary_share": config.vary_share,
         }
         check_settings(out, shape, data)
         model = make_model(shape, seed=config.seed)

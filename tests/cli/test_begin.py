@@ -30,7 +30,7 @@ def test_a_translation_goes_on_from_its_beginning(ask: Ask, folder: Path, beam: 
 
 @pytest.mark.parametrize(
     ("begin", "message"),
-    [("", "The beginning is empty"), ("you? " * 100, "The beginning has"), ("a " * 60, "may have no more than")],
+    [("", "The beginning is empty"), ("you? " * 100, "The beginning has"), ("a " * 60, "force no more than")],
 )
 def test_an_impossible_beginning_is_told(ask: Ask, folder: Path, begin: str, message: str) -> None:
     found = ask("translate", "--checkpoint", folder, "--begin", begin, TEXT)

@@ -17,8 +17,9 @@ from model_core.training.copy_run import train_copy
 from model_core.training.copy_task import COPY_MODEL, COPY_TRAINING, LETTERS, CopyTask, copy_tokenizer
 from model_core.training.diagonal import cross_attention, diagonal
 from model_core.training.loop import Trainer
-from model_core.training.moments import EXAMPLE, STEPS, Moments
+from model_core.training.moments import STEPS, Moments
 from model_core.training.run import SettingsError
+from model_core.training.snapshots import EXAMPLE
 from model_core.training.state import Progress
 from model_core.transformer import make_model
 from model_core.translator import Translator

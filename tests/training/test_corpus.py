@@ -1,8 +1,11 @@
 """Reading sentence pairs: formats, cleaning, and errors that name file and line."""
 
 import gzip
+import sys
 import zipfile
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -79,6 +82,48 @@ def test_a_zip_that_another_program_has_to_open_is_told_apart(tmp_path: Path, fi
     packed[6 + offset] = packed[directory + 8 + offset] = value
     with pytest.raises(CorpusError, match=r"odd\.zip cannot be unpacked here .*unpack it, and name the file inside"):
         read_pairs(written(tmp_path / "odd.zip", bytes(packed)))
+
+
+PACKINGS = [name for name in ("DEFLATED", "BZIP2", "LZMA", "ZSTANDARD") if hasattr(zipfile, f"ZIP_{name}")]
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_a_zip_with_damaged_contents_is_named(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / "broken.zip"
+    with zipfile.ZipFile(path, "w", getattr(zipfile, f"ZIP_{packing}")) as archive:
+        archive.writestr("fra.txt", LINES * 300)
+    data = bytearray(path.read_bytes())
+    first = data.index(b"fra.txt") + len("fra.txt")
+    for start in (first + 4, first + 9):  # among its headers, and after those of LZMA
+        damaged = data[:start] + b"\xff" * 26 + data[start + 26 :]
+        with pytest.raises(CorpusError, match=r"broken\.zip cannot be unpacked \(.*\); fetch it again"):
+            read_pairs(written(path, bytes(damaged)))
+
+
+def test_a_zip_with_a_damaged_name_is_named(tmp_path: Path) -> None:
+    packed = bytearray(zipped(tmp_path / "odd.zip", {"é.txt": LINES}).read_bytes())
+    packed[packed.rindex("é".encode())] = 0xFF
+    with pytest.raises(CorpusError, match=r"odd\.zip cannot be unpacked \(.*codec can't decode.*fetch it again"):
+        read_pairs(written(tmp_path / "odd.zip", bytes(packed)))
+
+
+def test_damage_is_known_by_the_name_that_each_way_to_pack_has_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not all are in every Python: a module that is not there is no reason to fail, one that is there counts."""
+
+    class ZstdError(Exception):
+        pass
+
+    def broken(archive: zipfile.ZipFile, name: str) -> bytes:
+        raise ZstdError("Unable to decompress")
+
+    path = zipped(tmp_path / "new.zip", {"fra.txt": LINES})
+    monkeypatch.setattr(zipfile.ZipFile, "read", broken)
+    monkeypatch.setitem(sys.modules, "lzma", None)
+    monkeypatch.setitem(sys.modules, "compression.zstd", cast(ModuleType, SimpleNamespace(ZstdError=ZstdError)))
+    with pytest.raises(CorpusError, match=r"new\.zip cannot be unpacked \(Unable to decompress\); fetch it again"):
+        read_pairs(path)
 
 
 def test_a_cut_gzip_is_named(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
-"""Copy trainings to watch: what they keep, that they repeat, and who may learn when."""
+"""One copy training to watch: what it keeps, that it repeats, and what ends it."""
 
 from __future__ import annotations
 
+import math
 import threading
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,34 +12,15 @@ import torch
 
 from model_core.checkpoint import Checkpoint
 from model_core.config import ConfigError
-from model_core.training import live, live_training
-from model_core.training.live import Classroom, ClassroomFull, LiveRun, LiveSettings, LiveState
+from model_core.training import live_training
+from model_core.training.live import LiveSettings
 from model_core.training.live_training import LiveTraining
 from model_core.training.loop import TrainingError
-from model_core.training.moments import EXAMPLE
+from model_core.training.snapshots import EXAMPLE
+from model_core.transformer import make_model
 from model_core.translator import Translator
 
 TINY = LiveSettings(layers=1, heads=2, width=16, steps=7, learning_rate=5e-3)
-ENDLESS = replace(TINY, steps=1200)
-
-
-@pytest.fixture
-def room() -> Iterator[Classroom]:
-    """A classroom whose threads are gone when the test is over."""
-    made = Classroom()
-    yield made
-    made.close()
-    assert made.under_way() == 0
-
-
-def wait_for(run: LiveRun, wanted: Callable[[LiveState], bool]) -> LiveState:
-    """The first state of the run that is as wanted; fails with the last one after a minute."""
-    for _ in range(6000):
-        state = run.state()
-        if wanted(state):
-            return state
-        time.sleep(0.01)
-    pytest.fail(f"The run stayed {run.state().phase} at step {run.state().step}: {run.state().message}")
 
 
 # --- settings ---
@@ -53,8 +33,11 @@ def test_changes_name_what_is_not_as_proposed() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("steps", 0), ("steps", 1201), ("layers", 4), ("width", 65), ("heads", 3), ("label_smoothing", 1.0)],
-)
+    [
+        ("steps", 0), ("steps", 1201), ("layers", 4), ("width", 65), ("heads", 3), ("label_smoothing", 1.0),
+        ("learning_rate", 0.0), ("learning_rate", 1.5), ("learning_rate", math.inf), ("learning_rate", math.nan),
+    ],
+)  # fmt: skip
 def test_settings_out_of_bounds_are_refused_with_their_number(name: str, value: float) -> None:
     with pytest.raises(ConfigError, match=str(value)):
         replace(LiveSettings(), **{name: value})
@@ -108,110 +91,41 @@ def test_a_loss_that_is_no_number_ends_the_training_in_a_sentence() -> None:
         training.step()
 
 
-# --- a classroom ---
+@pytest.mark.parametrize("step", [1, 5])
+def test_a_step_after_which_there_is_nothing_to_look_at_ends_it_too(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """Its own loss, measured before it, was a number; the snapshot comes before the next one's."""
+    monkeypatch.setattr(live_training, "SNAPSHOTS", 2)
+    training = LiveTraining(replace(TINY, steps=step))
+    for _ in range(step - 1):
+        training.step()
+    kept = len(training.snapshots)
+
+    def diverge() -> None:
+        with torch.no_grad():
+            training.model.target_embedding.weight.fill_(float("inf"))
+
+    monkeypatch.setattr(training.optimizer, "step", diverge)
+    with pytest.raises(TrainingError, match=rf"After step {step} the loss is nan: lower the learning rate \(0.005\)"):
+        training.step()
+    assert len(training.snapshots) == kept
 
 
-def test_a_run_finishes_with_the_curve_of_its_settings(room: Classroom) -> None:
-    runs = [room.start(TINY), room.start(TINY)]
-    curves = []
-    for run in runs:
-        state = wait_for(run, lambda state: state.over)
-        assert (state.phase, state.step, state.message) == ("finished", 7, "")
-        curves.append([kept.loss for kept in state.snapshots])
-    assert curves[0] == curves[1] == [kept.loss for kept in finished(TINY).snapshots]
+def test_models_that_are_made_meanwhile_do_not_change_the_weights_of_a_seed() -> None:
+    """Checkpoints that are loaded, dropout of another training: all draw in their own threads."""
+    wanted = [weight.clone() for weight in LiveTraining(TINY).model.parameters()]
+    end, before = threading.Event(), torch.get_rng_state()
 
+    def disturb() -> None:
+        while not end.is_set():
+            make_model(TINY.model_config(), seed=0)
 
-def test_two_learn_and_the_others_stand_in_line(room: Classroom) -> None:
-    runs = [room.start(ENDLESS) for _ in range(4)]
-    for run in runs[:2]:
-        wait_for(run, lambda state: state.step > 0)
-    assert room.learning() == 2
-    assert [(run.state().phase, run.state().line) for run in runs[2:]] == [("waiting", 1), ("waiting", 2)]
-    runs[0].stop()
-    wait_for(runs[2], lambda state: state.step > 0)
-    assert runs[3].state().line == 1 and runs[0].state().phase == "stopped"
-    assert room.learning() == 2
-
-
-def test_a_paused_run_gives_its_place_and_goes_on_where_it_was(room: Classroom) -> None:
-    room.places = 1
-    first, second = room.start(ENDLESS), room.start(ENDLESS)
-    wait_for(first, lambda state: state.step > 0)
-    first.pause()
-    paused = wait_for(first, lambda state: state.phase == "paused")
-    wait_for(second, lambda state: state.step > 0)
-    first.resume()
-    wait_for(first, lambda state: state.phase == "waiting")
-    assert first.state().step == paused.step and not first.state().pending
-    second.stop()
-    wait_for(first, lambda state: state.step > paused.step)
-
-
-def test_what_was_asked_for_is_pending_until_it_is_done(room: Classroom) -> None:
-    run = room.start(ENDLESS)
-    wait_for(run, lambda state: state.step > 0)
-    with room.changed:  # the run can't take its turn meanwhile
-        run.stop()
-        assert run.state().pending
-    assert wait_for(run, lambda state: state.over).phase == "stopped"
-    assert not run.state().pending
-    run.resume()
-    assert run.state().phase == "stopped"
-
-
-def test_a_run_that_nobody_watches_is_ended(room: Classroom) -> None:
-    now = [0.0]
-    room.clock = lambda: now[0]
-    watched, left = room.start(ENDLESS), room.start(ENDLESS)
-    for run in (watched, left):
-        wait_for(run, lambda state: state.step > 0)
-    now[0] = room.silence
-    watched.heartbeat()
-    now[0] += 1
-    state = wait_for(left, lambda state: state.over)
-    assert state.phase == "lost" and "90 seconds" in state.message
-    assert watched.state().phase == "training"
-
-
-def test_an_error_in_the_thread_becomes_a_sentence(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError("no such operation")
-
-    monkeypatch.setattr(live_training, "batch_loss", broken)
-    state = wait_for(room.start(TINY), lambda state: state.over)
-    assert state.phase == "failed"
-    assert state.message == "The training ended with an error: RuntimeError: no such operation"
-    assert room.learning() == 0
-
-
-def test_a_full_classroom_says_how_many_there_are(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MOST_RUNS", 3)
-    for _ in range(3):
-        room.start(ENDLESS)
-    with pytest.raises(ClassroomFull, match="3 trainings"):
-        room.start(ENDLESS)
-    assert room.under_way() == 3
-
-
-def test_the_speed_of_the_last_run_tells_how_long_the_next_takes(room: Classroom) -> None:
-    settings = replace(TINY, steps=live.MEASURED_STEPS)
-    assert room.expected_seconds(settings) is None
-    state = wait_for(room.start(settings), lambda state: state.over)
-    wait_for_leave(room)
-    assert room.expected_seconds(replace(settings, steps=60)) == pytest.approx(3 * state.seconds)
-    assert room.expected_seconds(replace(settings, layers=2)) is None
-
-
-def wait_for_leave(room: Classroom) -> None:
-    with room.changed:
-        room.changed.wait_for(lambda: not room.under_way(), timeout=60)
-
-
-def test_close_ends_waiting_and_paused_runs_too() -> None:
-    room = Classroom(places=1)
-    runs = [room.start(ENDLESS) for _ in range(3)]
-    runs[1].pause()
-    wait_for(runs[1], lambda state: state.phase == "paused")
-    room.close()
-    assert {run.state().phase for run in runs} == {"stopped"}
-    assert not any(thread.name == "live training" for thread in threading.enumerate())
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        for _ in range(30):
+            model = make_model(TINY.model_config(), seed=TINY.seed)
+            assert all(map(torch.equal, model.parameters(), wanted))
+    finally:
+        end.set()
+        thread.join()
+    assert torch.equal(torch.get_rng_state(), before)

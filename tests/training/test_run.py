@@ -167,6 +167,20 @@ def test_a_run_does_not_go_on_with_another_corpus(corpus: Path, tmp_path: Path) 
         train(corpus, tmp_path / "run", config=replace(CONFIG, steps=6))
 
 
+@pytest.mark.parametrize("name", ["join_share", "vary_share", "tokens_per_batch", "seed"])
+def test_a_run_does_not_go_on_with_other_batches(corpus: Path, tmp_path: Path, name: str) -> None:
+    out, other = tmp_path / "run", {"join_share": 0.4, "vary_share": 0.5, "tokens_per_batch": 90, "seed": 8}[name]
+    train(corpus, out)
+    changed = replace(CONFIG, steps=6, **{name: other})
+    with pytest.raises(SettingsError, match=rf"{name} was {getattr(CONFIG, name)}, now {other}.*another --out folder"):
+        train(corpus, out, config=changed)
+    settings = out / "training" / "model.json"
+    older = {key: value for key, value in json.loads(settings.read_bytes()).items() if key != name}
+    settings.write_text(json.dumps(older))  # as written before runs noted it
+    assert train(corpus, out, config=changed).step == 6
+    assert json.loads(settings.read_bytes())[name] == other
+
+
 def test_a_run_does_not_go_on_with_other_data(tmp_path: Path) -> None:
     write_settings(tmp_path, SHAPE, {"seed": 3, "corpus_sha256": "ab"})
     with pytest.raises(SettingsError, match="corpus_sha256 was 'ab', now 'cd'"):

@@ -140,9 +140,19 @@ def test_what_is_not_there_is_refused_with_its_number(traced: tuple[Transformer,
         dissect(model, trace, "cross", 0, -1)
     with pytest.raises(TraceError, match="no site 'memory'"):
         dissect(model, trace, cast(Site, "memory"), 0, 0)
-    other = make_model(ModelConfig(311, 311, 3, 30, 28, 5), seed=0)
+    other = make_model(ModelConfig(311, 311, 3, 30, 28, 5), seed=0).eval()
     with pytest.raises(TraceError, match="20 dimensions, the model 3 and 30"):
         dissect(other, trace, "cross", 0, 0)
+
+
+def test_a_model_in_training_mode_is_refused(traced: tuple[Transformer, TranslationTrace]) -> None:
+    model, trace = traced
+    model.train()
+    try:
+        with pytest.raises(ValueError, match=r"training mode.*model\.eval"):
+            dissect(model, trace, "cross", 0, 0)
+    finally:
+        model.eval()
 
 
 @pytest.mark.parametrize("sharing", ["none", "output", "all"])

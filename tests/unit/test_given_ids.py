@@ -53,7 +53,7 @@ def test_what_is_forced_is_exactly_what_a_search_would_do_from_there(translator:
         ((17, 33, 3), "has id 3 at piece 3"),
         ((311,), "has id 311 at piece 1.*from 4 to 310"),
         ((-5,), "has id -5"),
-        ((17,) * 7, "has 7 pieces, and this translation may have no more than 7"),
+        ((17,) * 7, "has 7 pieces, but this translation may have 7 in all, </s> included: force no more than 6"),
     ],
 )
 def test_an_impossible_beginning_is_refused_in_a_sentence(
@@ -94,6 +94,61 @@ def test_an_impossible_target_is_refused_in_a_sentence(
     for ask in (translator.ranks, lambda text, ids: translator.trace(text, target=ids)):
         with pytest.raises(InputError, match=message):
             ask(TEXT, target)
+
+
+def most_ids(translator: Translator, text: str) -> int:
+    """The most ids that a search for its translation writes: twice its pieces plus 10."""
+    return 2 * len(translator.tokenizer.encode(text)) + 10
+
+
+def test_as_many_ids_as_a_search_may_write_are_a_target(translator: Translator) -> None:
+    """More than `max_pieces`, which a typed text is held to; cut off by the limit, so that </s> comes on top."""
+    text = " ".join(["you?"] * 9)
+    most = most_ids(translator, text)
+    assert most > translator.max_pieces + 5
+    target = [17, 205, 33, 9] * most
+    sample = STRATEGIES[2]
+    trace = translator.trace(text, target=target[:most], decoding=sample)
+    assert [token.id for token in trace.predicted_tokens] == [*target[:most], EOS_ID]
+    assert trace.cross.weights.shape[-2] == trace.decoder_states.shape[1] == most + 1
+    assert len(translator.ranks(text, target[:most])) == most + 1
+    drawn = translator.drawn_from(text, target[:most], [[4, EOS_ID]] * (most + 1), sample)
+    assert len(drawn) == most + 1 and all(len(step.shares) == 2 for step in drawn)
+    for ask in (
+        lambda ids: translator.trace(text, target=ids),
+        lambda ids: translator.ranks(text, ids),
+        lambda ids: translator.drawn_from(text, ids, [[]] * len(ids), sample),
+    ):
+        with pytest.raises(InputError, match=f"has {most + 1} pieces; at most {most} are allowed.* larger max_length"):
+            ask(target[: most + 1])
+    with pytest.raises(InputError, match=r"The translation has \d+ pieces; at most 31"):
+        translator.trace(text, target=" ".join(["you?"] * 20))
+
+
+@pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda config: config.strategy)
+def test_a_translation_as_long_as_it_may_be_can_be_looked_at(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, decoding: DecodingConfig
+) -> None:
+    """The model never ends it: its trace is the same whether it is replayed or given by its ids."""
+    bias = translator.checkpoint.model.generator.bias
+    monkeypatch.setattr(bias, "data", bias.data.clone())
+    bias.data[EOS_ID] -= 100.0
+    text = " ".join(["you?"] * 9)
+    translation = Translator(translator.checkpoint, max_pieces=31).translate(text, decoding)
+    assert len(translation.best.ids) == most_ids(translator, text) and not translation.best.finished
+    replayed = translator.replay(translation)
+    given = translator.trace(text, target=translation.best.ids, decoding=decoding)
+    np.testing.assert_array_equal(replayed.cross.weights, given.cross.weights)
+    ids = tuple(token.id for token in replayed.predicted_tokens)
+    assert len(translator.drawn_from(text, ids, [[4]] * len(ids), decoding)) == len(ids)
+
+
+def test_a_larger_max_length_lets_more_ids_in(translator: Translator) -> None:
+    ids = (17, 205, 33) * 20
+    with pytest.raises(InputError, match="has 60 pieces; at most 31 are allowed"):
+        translator.trace(TEXT, target=ids)
+    assert len(translator.trace(TEXT, target=ids, decoding=DecodingConfig(max_length=60)).predicted_tokens) == 61
+    assert len(translator.ranks(TEXT, ids, DecodingConfig(max_length=60))) == 61
 
 
 def test_ranks_are_places_among_what_may_be_written() -> None:

@@ -97,3 +97,32 @@ def test_composed_hooks_act_one_after_the_other() -> None:
     reverse = Compose([HeadKnockout("cross", 0, 2), ForcedAlignment("cross", 0, 3, 6)])
     assert float(reverse("cross", 0, WEIGHTS)[0, 2, 3, 6]) == 1.0
     assert Compose([])("cross", 0, WEIGHTS) is WEIGHTS
+
+
+class Masks:
+    """Keeps what it is given and answers with a mask of its own."""
+
+    def __init__(self, answer: torch.Tensor | None) -> None:
+        self.answer = answer
+        self.given: list[tuple[Site, int, torch.Tensor, torch.Tensor | None, int]] = []
+
+    def __call__(self, site: Site, layer: int, weights: torch.Tensor) -> torch.Tensor:
+        return weights
+
+    def mask(
+        self, site: Site, layer: int, scores: torch.Tensor, allowed: torch.Tensor | None, start: int
+    ) -> torch.Tensor | None:
+        self.given.append((site, layer, scores, allowed, start))
+        return self.answer
+
+
+def test_composed_mask_hooks_are_given_the_mask_of_the_one_before() -> None:
+    models, ones = torch.ones(5, 7, dtype=torch.bool).tril(2), torch.arange(7) < 3
+    first, second, third = Masks(ones), Masks(None), Masks(ones & models)
+    hook = Compose([first, Recorder(), second, third])
+    assert hook.mask("decoder_self", 4, WEIGHTS, models, 6) is third.answer
+    assert [hook.given[0][3] for hook in (first, second, third)] == [models, ones, None]
+    for one in (first, second, third):
+        site, layer, scores, _, start = one.given[0]
+        assert (site, layer, start, len(one.given)) == ("decoder_self", 4, 6, 1) and scores is WEIGHTS
+    assert Compose([Recorder()]).mask("cross", 0, WEIGHTS, models, 0) is models

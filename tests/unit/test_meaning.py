@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model_core.cosines import cosines
 from model_core.homographs import Homograph, read_homographs
 from model_core.meaning import (
     baseline,
@@ -38,6 +39,15 @@ def test_a_batch_holds_what_each_sentence_has_alone(translator: Translator) -> N
     assert encode_all(translator, []) == []
     with pytest.raises(EmptyInput):
         encode_all(translator, ["How are you?", " "])
+
+
+def test_a_model_in_training_mode_is_refused(translator: Translator) -> None:
+    translator.checkpoint.model.train()
+    try:
+        with pytest.raises(ValueError, match=r"training mode.*model\.eval"):
+            encode_all(translator, TEXTS)
+    finally:
+        translator.checkpoint.model.eval()
 
 
 def test_the_embedding_is_layer_0_without_positions(translator: Translator) -> None:
@@ -80,6 +90,8 @@ def test_cosines_by_hand() -> None:
         cosine_matrix(vectors), [[1, half, 0, 0], [half, 1, -half, 0], [0, -half, 1, 0], [0, 0, 0, 0]], atol=1e-12
     )
     assert cosine(vectors[1], vectors[2]) == pytest.approx(-half)
+    assert cosine(vectors[1], vectors[3]) == 0, "nothing is alike to zeros"
+    np.testing.assert_allclose(cosines(vectors, vectors[::-1]), [0, -half, -half, 0], atol=1e-7)
     assert cosine_matrix(np.ones((3, 5, 7))).shape == (3, 5, 5)
 
 

@@ -95,6 +95,11 @@ def test_the_search_uses_the_changed_positions(checkpoint: Checkpoint, trace: Tr
     again = moved.translate(trace.source_text, SEARCH)
     assert found.text == again.text
     assert found.log_probability == pytest.approx(again.best.log_probability, abs=1e-4)
+    ids = again.best.ids
+    given = Translator(checkpoint).trace(trace.source_text, target=ids)  # has </s> too where the search was cut off
+    scored = run(checkpoint, given, change).original[: len(ids)]
+    assert float(scored.sum()) == pytest.approx(found.log_probability, abs=1e-4)
+    assert abs(given.log_probability - found.log_probability) > 0.1, "the plain positions must say something else"
 
 
 def test_without_positions_the_encoder_is_permutation_equivariant(

@@ -86,6 +86,19 @@ def test_leaving_one_out_does_not_let_a_sentence_vouch_for_itself() -> None:
     assert nearest_own_sense(vectors, ["a", "b", "a", "b"]) == 1
 
 
+@pytest.mark.parametrize("names", ["abc", "cba"])
+def test_equally_near_senses_share_a_sentence_whatever_they_are_called(
+    generator: np.random.Generator, names: str
+) -> None:
+    """As in layer 0, where one word at one place has one vector. Sums of other lengths round otherwise."""
+    same = np.repeat(generator.normal(size=(1, D)), 9, axis=0)
+    senses = [*[names[0]] * 2, *[names[1]] * 3, *[names[2]] * 4]
+    assert nearest_own_sense(same, senses) == pytest.approx(1 / 3)
+    assert nearest_own_sense(np.zeros((9, D)), senses) == pytest.approx(1 / 3)
+    apart = same + 5.0 * (np.array(senses) == names[2])[:, None]
+    assert nearest_own_sense(apart, senses) == pytest.approx((5 / 2 + 4) / 9)
+
+
 @pytest.mark.parametrize("senses", [["a"] * 4, ["a", "a", "a", "b"]])
 def test_senses_that_cannot_be_compared_are_told(senses: list[str]) -> None:
     with pytest.raises(ValueError, match="At least 2 senses of 2 sentences"):

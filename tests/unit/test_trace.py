@@ -99,6 +99,14 @@ def hypothesis(parent: int, **changes: Any) -> Hypothesis:
     return Hypothesis(id=1001, parent=parent, **(values | changes))
 
 
+def unsure(second: float) -> tuple[Alternative, ...]:
+    return Alternative(10, -0.1), Alternative(11, second)
+
+
+def sure(log_probability: float) -> tuple[Hypothesis, ...]:
+    return (hypothesis(-1, log_probability=log_probability, score=log_probability),)
+
+
 Change = Callable[[TranslationTrace], dict[str, Any]]
 DISAGREEMENTS: list[tuple[str, Change]] = [
     ("needs source tokens", lambda t: {"source_tokens": ()}),
@@ -121,6 +129,9 @@ DISAGREEMENTS: list[tuple[str, Change]] = [
     ("Step 2 .* not a number", lambda t: {"decoding": with_step(t, 1, log_probability=math.nan)}),
     ("Step 2 .* not a number", lambda t: {"decoding": with_step(t, 1, alternatives=(Alternative(10, math.nan),))}),
     ("Step 1 .* not a number", lambda t: {"decoding": with_step(t, 0, hypotheses=(hypothesis(-1, score=math.nan),))}),
+    ("Step 2 .* 1 of 1 .* 800.0", lambda t: {"decoding": with_step(t, 1, log_probability=800.0)}),
+    ("Step 3 .* 1 of 3 .* 0.5", lambda t: {"decoding": with_step(t, 2, alternatives=unsure(0.5))}),
+    ("Step 1 .* 2 of 3 .* 700.0", lambda t: {"decoding": with_step(t, 0, hypotheses=sure(700.0))}),
     ("step 1 has parent 0", lambda t: {"decoding": with_step(t, 0, hypotheses=(hypothesis(0),))}),
     ("step 2 has parent -1", lambda t: {"decoding": with_step(t, 1, hypotheses=(hypothesis(-1),))}),
     ("step 2 has parent 0, .* 0 hypotheses", lambda t: {"decoding": with_step(t, 1, hypotheses=(hypothesis(0),))}),
@@ -135,6 +146,13 @@ def test_parts_that_disagree_are_refused(message: str, change: Change) -> None:
     trace = small_trace()
     with pytest.raises(TraceError, match=message):
         replace(trace, **change(trace))
+
+
+def test_what_rounding_puts_above_0_is_taken() -> None:
+    """A sure token's log-probability; what a file or an upload says beyond that would overflow as a probability."""
+    trace, above = small_trace(), 5e-4
+    steps = with_step(trace, 0, log_probability=above, alternatives=unsure(above), hypotheses=sure(above))
+    assert replace(trace, decoding=steps).decoding == steps
 
 
 def test_maps_of_other_tokens_are_refused_though_their_number_is_right() -> None:

@@ -24,7 +24,7 @@ from tests.small_traces import small_trace
 def rich_trace() -> TranslationTrace:
     """A trace of a beam search, with every kind of value that a file has to bring back."""
     trace = small_trace(source=("<s>", '<b>"', "\0\n", "שלום", "你好\ud800", "🙂", "</s>"), seed=3)
-    first = (Hypothesis(1001, -1, -0.1, 0.3, False, True), Hypothesis(4, -1, -math.inf, -math.inf, True, False))
+    first = (Hypothesis(1001, -1, -0.1, -0.3, False, True), Hypothesis(4, -1, -math.inf, -math.inf, True, False))
     alternatives = (Alternative(1001, -0.1 - 1e-17), Alternative(4, -math.inf))
     steps = (replace(trace.decoding[0], alternatives=alternatives, hypotheses=first), *trace.decoding[1:])
     states = np.random.default_rng(5).normal(size=trace.encoder_states.shape)

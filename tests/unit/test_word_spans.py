@@ -38,6 +38,18 @@ def test_bytes_of_a_letter_belong_to_one_word() -> None:
     assert told("▁", "<0xE4>", "<0xBD>", "<0xA0>", "<0xE5>", "<0xA5>", "<0xBD>", "▁a") == [("你好", 2, 8), ("a", 8, 9)]
 
 
+@pytest.mark.parametrize("word", ["हिन्दी", "ภาษาไทย", "q̃e", "שָׁלוֹם", "தமிழ்"])
+def test_combining_marks_belong_to_their_word(word: str) -> None:
+    """Vowel signs, viramas, accents that no letter has built in, points; also where a piece begins with one."""
+    assert told("▁" + word, "▁a") == [(word, 1, 2), ("a", 2, 3)]
+    assert told("▁", *word, "!") == [(word, 2, 2 + len(word))]
+    assert told("▁l'" + word, language="fr") == [("l", 1, 2), (word, 1, 2)]
+
+
+def test_a_mark_alone_is_no_word() -> None:
+    assert told("▁\u0301", "▁❤️", "▁a") == [("a", 3, 4)]
+
+
 def test_broken_bytes_and_no_words_do_no_harm() -> None:
     assert told("▁a", "<0xE4>", "▁b") == [("a", 1, 2), ("b", 3, 4)]
     assert told("▁", "!", "?") == []
