@@ -71,17 +71,6 @@ def choose_map(
     return now
 
 
-def shared_token(trace: TranslationTrace) -> int:
-    """The source token (from 0) that is chosen now; at first the first one that is not special."""
-    plain = next((i for i, token in enumerate(trace.source_tokens) if not token.special), 0)
-    return _or(index_from(shared("token"), len(trace.source_tokens)), plain)
-
-
-def choose_token(trace: TranslationTrace, label: str = "Source token") -> int:
-    """A source token, from 0."""
-    return _choose(label, "token", trace.source_tokens, shared_token(trace))
-
-
 def shared_step(trace: TranslationTrace, first: int = 0) -> int:
     """The decoder row (from 0) that is chosen now; where none was chosen on any page, `first` or the last one."""
     rows = len(trace.predicted_tokens)

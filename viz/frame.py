@@ -10,11 +10,12 @@ import streamlit as st
 from model_core.checkpoint import CheckpointError
 from model_core.config import DecodingConfig
 from model_core.translator import EmptyInput, InputError, Translator
-from viz.messages import Kind, tell
+from viz.messages import Kind, tell, tell_cut_off, tell_removed
 from viz.navigation import navigation_bar
 from viz.shared import restore, share, shared
 from viz.translators import FIRST_CHOICE, Found, checkpoint_names, find_trace, load_translator
 
+THE_SENTENCE = "The sentence"
 SEARCH = DecodingConfig(strategy="beam", beam_width=5)
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "en-fr": (
@@ -98,8 +99,13 @@ def ask_sentence(translator: Translator, examples: Mapping[str, Sequence[str]] =
     return text
 
 
-def find(translator: Translator, text: str, decoding: DecodingConfig = SEARCH) -> Found | None:
-    """The trace of the text; while it is searched for, the translation so far. Where there is none, says why."""
+def find(
+    translator: Translator, text: str, decoding: DecodingConfig = SEARCH, *, name: str = THE_SENTENCE
+) -> Found | None:
+    """The trace of the text; while it is searched for, the translation so far. Where there is none, says why.
+
+    `name` is what the text is called then, on a page that has several.
+    """
     place = st.empty()
 
     def show(found: str) -> None:
@@ -108,25 +114,32 @@ def find(translator: Translator, text: str, decoding: DecodingConfig = SEARCH) -
 
     problem: tuple[str, Kind]
     try:
+        translator.prepare(text, name)  # so that what is wrong with the text is said by its name
         found = find_trace(translator, text, decoding, on_text=show)
         place.empty()
         return found
-    except EmptyInput:
-        problem = "Type a sentence, or take one of the examples.", "note"
+    except EmptyInput as error:
+        only = name == THE_SENTENCE
+        problem = "Type a sentence, or take one of the examples." if only else str(error), "note"
     except InputError as error:
-        problem = str(error), "warning"
+        told = str(error)
+        problem = told if name == THE_SENTENCE or told.startswith(name) else f"{name}: {told}", "warning"
     with place:
         tell(*problem)
     return None
 
 
-def show_notes(found: Found) -> None:
-    """What was done to the text or the translation that the person may not expect."""
-    if found.removed:
-        plural = "s" if found.removed > 1 else ""
-        st.caption(f":material/info: {found.removed} control character{plural} in what you typed had to be removed.")
+def show_notes(found: Found, name: str = THE_SENTENCE) -> None:
+    """What was done to the text or the translation that the person may not expect; `name` as in `find`."""
+    only = name == THE_SENTENCE
+    tell_removed(found.removed, "what you typed" if only else _within(name))
     if not found.finished:
-        tell("The translation reached its length limit before it ended; its last step, </s>, was added.", "warning")
+        tell_cut_off("The translation" if only else f"The translation of {_within(name)}")
+
+
+def _within(name: str) -> str:
+    """A name as it stands within a sentence: "the second sentence"."""
+    return name[:1].lower() + name[1:]
 
 
 def about(title: str = "About this picture") -> AbstractContextManager[object]:

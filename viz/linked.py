@@ -12,6 +12,7 @@ from typing import TypeVar
 import streamlit as st
 
 T = TypeVar("T")
+_DIGITS = 9  # of a number in a link
 SWITCH: Mapping[str, bool] = {"true": True, "false": False}
 
 
@@ -29,6 +30,38 @@ def linked(key: str, options: Mapping[str, T], default: T) -> tuple[T, Callable[
             st.query_params[key] = next(name for name, option in options.items() if option == value)
 
     return now, chosen
+
+
+def linked_number(
+    label: str, low: int, high: int, default: int, *, key: str, width: int, help: str | None = None
+) -> int:
+    """A box for a whole number from `low` to `high`, at least 0, that stands in the link unless it is the default.
+
+    What the link says may be anything; what is no such number is the default. Streamlit's own binding of a number box
+    turns it into an int before it looks at it, and "1e400" is a float without an int.
+    """
+    asked = st.query_params.get(key, "")
+    plain = len(asked) <= _DIGITS and asked.isascii() and asked.isdigit()
+    now = int(asked) if plain and low <= int(asked) <= high else default
+    if st.session_state.get(key) != now:
+        st.session_state[key] = now
+    st.number_input(
+        label,
+        low,
+        high,
+        key=key,
+        width=width,
+        help=help,
+        on_change=lambda: link_number(key, st.session_state[key], default),
+    )
+    return now
+
+
+def link_number(key: str, value: int, default: int) -> None:
+    """Writes the number of a box into the link."""
+    unlink(key)
+    if value != default:
+        st.query_params[key] = str(value)
 
 
 def unlink(*keys: str) -> None:

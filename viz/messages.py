@@ -6,6 +6,8 @@ from typing import Literal
 
 import streamlit as st
 
+from viz.wording import counted
+
 Kind = Literal["note", "progress", "warning", "error"]
 _ICONS: dict[Kind, str] = {
     "note": ":material/info:",
@@ -20,3 +22,14 @@ def tell(message: str, kind: Kind = "note") -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_ICONS[kind], width="content")
         st.text(message)
+
+
+def tell_removed(count: int, where: str = "what you typed") -> None:
+    """That so many control characters had to be removed from `where`; nothing if there were none."""
+    if count:
+        st.caption(f":material/info: {counted(count, 'control character')} in {where} had to be removed.")
+
+
+def tell_cut_off(what: str = "The translation") -> None:
+    """That the search met its limit before the translation ended."""
+    tell(f"{what} reached its length limit before it ended; its last step, </s>, was added.", "warning")

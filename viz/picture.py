@@ -1,4 +1,4 @@
-"""A Plotly figure on a page, with all the ways to take it home."""
+"""A Plotly figure on a page, and the buttons that take it and its numbers home."""
 
 from __future__ import annotations
 
@@ -17,6 +17,35 @@ def chart_config(file_name: str, picture: str) -> dict[str, object]:
     """Plotly's settings: no logo, no formulas in labels, and a camera that saves `picture` ("PNG" or "SVG")."""
     options = {"format": picture.lower(), "filename": file_name, "scale": 2}
     return {"displaylogo": False, "typesetMath": False, "toImageButtonOptions": options}
+
+
+def csv_button(label: str, csv: Callable[[], str], name: str, *, key: str, alone: bool = False) -> None:
+    """A table to take home, made when it is asked for; `name` is the file's without its ending.
+
+    Spreadsheets take a file for UTF-8 by the mark at its beginning. `alone`: outside a menu, as a link with an icon.
+    """
+    st.download_button(
+        label,
+        lambda: csv().encode("utf-8-sig"),
+        f"{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        type="tertiary" if alone else "secondary",
+        icon=":material/download:" if alone else None,
+        key=key,
+    )
+
+
+def html_button(label: str, figure: go.Figure, name: str, *, title: str, key: str) -> None:
+    """The figure as a page of its own, made when it is asked for; see `csv_button`."""
+    st.download_button(
+        label,
+        lambda: standalone_html(figure, title).encode(),
+        f"{name}.html",
+        "text/html",
+        on_click="ignore",
+        key=key,
+    )
 
 
 def show_figure(
@@ -38,22 +67,8 @@ def show_figure(
     menu = st.container(horizontal=True, horizontal_alignment="right", key=f"picture-menu-{key}")
     with menu, st.popover("Download", type="tertiary"):
         if csv is not None:
-            st.download_button(
-                "The numbers as CSV",
-                lambda: csv().encode("utf-8-sig"),
-                f"{name}.csv",
-                "text/csv",
-                on_click="ignore",
-                key=f"{key}-csv",
-            )
-        st.download_button(
-            "The figure as HTML",
-            lambda: standalone_html(figure, title or alt).encode(),
-            f"{name}.html",
-            "text/html",
-            on_click="ignore",
-            key=f"{key}-html",
-        )
+            csv_button("The numbers as CSV", csv, name, key=f"{key}-csv")
+        html_button("The figure as HTML", figure, name, title=title or alt, key=f"{key}-html")
         st.segmented_control(
             "The camera in the figure saves", get_args(Format), default="PNG", required=True, key=f"{key}-picture"
         )

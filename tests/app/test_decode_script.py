@@ -5,20 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model_core.config import EOS_ID, DecodingConfig
-from model_core.translator import Translator
+from model_core.translator import InputError, Translator
 from tests.examples import HOSTILE_TEXTS
+from tests.small_traces import small_trace
 from viz.panels.decode.beam import hypotheses_csv
-from viz.panels.decode.steps import steps_csv
+from viz.panels.decode.steps import steps_csv, total_in_words
 from viz.translators import CHECKPOINTS
 
 TEXT = "How are you?"
 LETTERS = "c a b d"
+PAGE_BEAM = DecodingConfig("beam", beam_width=5, n_best=5, alternatives=10)
 
 
 @pytest.fixture(scope="module")
@@ -182,11 +186,14 @@ def test_nothing_typed_is_asked_for_kindly() -> None:
 @pytest.mark.parametrize("name", HOSTILE_TEXTS)
 def test_hostile_targets_get_an_answer(name: str) -> None:
     typed, message = HOSTILE_TEXTS[name]
-    answer = told(run(text=TEXT, writer="you write", target=typed))
-    if message and "sentence" not in message and "control" not in message:
-        assert "The translation has" in answer and "at most 128" in answer
-    elif message and "sentence" in message:
-        assert "Type a translation" in answer
+    app = run(text=TEXT, writer="you write", target=typed)
+    if message is None:
+        pieces = len(stepper(app)["steps"])
+        assert f"over {pieces} pieces, the end among them" in told(app) and len(app.dataframe[0].value) == pieces
+    else:
+        wanted = "Type a translation" if message == "Type a sentence" else message
+        assert re.search(wanted, told(app)), told(app)
+        assert "has" not in message or "The translation has" in told(app)
 
 
 def test_sampling_shows_what_top_k_and_top_p_cut_off(translator: Translator) -> None:
@@ -211,7 +218,48 @@ def test_what_is_removed_from_a_typed_translation_is_told() -> None:
 
 def test_an_improbable_sample_is_not_called_impossible() -> None:
     answer = told(copied(writer="you write", target="p p p p p p p p"))
-    assert "0.000 a piece" not in answer and "e-" in answer
+    assert "0.000 a piece" not in answer and "e−" in answer
+
+
+def test_a_probable_copy_is_not_called_certain() -> None:
+    assert "> 0.999 a piece (geometric mean)" in told(run(checkpoint="copy", letters="a b c d"))
+
+
+def test_one_piece_is_one_piece() -> None:
+    answer = told(copied(force=f"{EOS_ID}f"))
+    assert "over 1 piece, the end: " in answer and "and the translation 1 piece." in answer
+    assert "1 pieces" not in answer
+    trace = small_trace(target=("<s>",))
+    assert total_in_words(replace(trace, log_probability=-0.0002)).startswith("Log-probability 0.000 over 1 piece")
+
+
+def test_the_best_translation_in_the_link_is_no_hypothesis(translator: Translator) -> None:
+    best = translator.translate(LETTERS, PAGE_BEAM).best.ids
+    for ids in (best, best[:-1]):  # the trace of what has not ended has </s> behind it: it is the same
+        app = copied(hypothesis="-".join(map(str, ids)))
+        assert "not the best translation" not in told(app) and "hypothesis" not in app.query_params
+        assert [step["chosen"] for step in stepper(app)["steps"]] == list(best)
+        assert "score with the length penalty" in told(app), "it is the search's own, not a target that was given"
+    app = copied(hypothesis="-".join(map(str, best[:-2])))
+    assert "not the best translation" in told(app) and "hypothesis" in app.query_params
+
+
+def test_a_hypothesis_beside_an_ended_beginning_is_no_hypothesis(translator: Translator) -> None:
+    """There nothing is searched for, so there is nothing that would be better."""
+    [first] = translator.tokenizer.encode("c")
+    app = copied(force=f"{first}-{EOS_ID}f", hypothesis=f"{first}")
+    assert "nothing left to search for" in told(app)
+    assert "not the best translation" not in told(app) and "hypothesis" not in app.query_params
+
+
+def test_what_is_drawn_from_may_fail_and_the_rest_of_the_page_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InputError("The translation has 129 pieces; at most 128 are allowed.")
+
+    monkeypatch.setattr(Translator, "drawn_from", refuse)
+    app = copied(strategy="sample", temperature="2.9", seed="123")
+    assert "can't be shown. The translation has 129 pieces; at most 128 are allowed." in told(app)
+    assert stepper(app)["steps"] and "draw" not in stepper(app)["steps"][0]
 
 
 def test_sampling_follows_its_seed(translator: Translator) -> None:

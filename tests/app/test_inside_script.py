@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -75,6 +76,8 @@ def test_whatever_is_typed_is_answered(name: str) -> None:
     assert not app.exception
     if answer is None:
         assert "**7 of 11.**" in texts(app)
+    else:
+        assert re.search(answer, texts(app)), texts(app)
 
 
 def test_the_concatenation_opens_at_a_cell_of_the_chosen_head() -> None:

@@ -190,3 +190,43 @@ def test_without_the_shipped_moments_one_can_still_train(tmp_path: Path, monkeyp
     app.button(key="start").click().run()
     until(app, lambda app: "Done in" in texts(app))
     assert figures(app)
+
+
+def test_a_full_server_leaves_the_training_that_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that is to be replaced does not count; where there is no place even so, it goes on."""
+    app = open_app("learn", **SMALL | {"steps": "1200"})
+    app.button(key="start").click().run()
+    first = app.session_state["learn-runs"][0].live
+    monkeypatch.setattr(live, "MOST_RUNS", 0)
+    app.button(key="start").click().run()
+    assert not app.exception and "try again in a minute" in texts(app)
+    assert len(app.session_state["learn-runs"]) == 1
+    assert not first.state().over and not first.state().pending, "it was not asked to stop"
+    monkeypatch.setattr(live, "MOST_RUNS", 1)
+    app.button(key="start").click().run()
+    assert not app.exception and "try again in a minute" not in texts(app)
+    assert len(app.session_state["learn-runs"]) == 2
+    until(app, lambda _: first.state().phase == "stopped")
+
+
+def test_an_experiment_takes_the_seed_out_of_the_link() -> None:
+    app = open_app("learn", seed="7")
+    assert app.number_input(key="seed").value == 7
+    app.number_input(key="seed").set_value(9).run()
+    assert app.query_params["seed"] == "9"
+    app.button(key=f"try-{EXPERIMENTS[0].name}").click().run()
+    assert not app.exception
+    assert app.number_input(key="seed").value == PROPOSED.seed and "seed" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    ("speed", "told"), [(0.043, "0.043"), (0.4, "0.4"), (1.0, "1.0"), (3.14, "3.1"), (9.97, "10"), (73.6, "74")]
+)
+def test_a_slow_training_is_not_said_to_stand_still(speed: float, told: str) -> None:
+    state = live.LiveState("training", 1, 100, 1 / speed, ())
+    assert learn_panel._told(state).startswith(f"{told} steps a second: about {99 / speed:.0f} s to go")
+
+
+def test_one_training_is_one_training() -> None:
+    (chart, *_) = [chart for chart in open_app("learn").get("plotly_chart") if "diagonal of its" in str(chart.proto)]
+    assert "1 training. " in str(chart.proto)

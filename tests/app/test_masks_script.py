@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
 from model_core.mask_experiment import MaskCell, MaskSetting, Padded, masked_pass
@@ -80,7 +82,7 @@ def test_the_future_is_explained_with_its_number(translator: Translator) -> None
         masked_pass(translator.checkpoint.model, Padded(source, len(source)), target, setting, "cross", 0)
         for setting in (MaskSetting(), MaskSetting(causal=False))
     )
-    told = [float(app.metric[0].value.replace("−", "-")), float(app.metric[0].delta.split()[0])]
+    told = [float(app.metric[0].value.replace("−", "-")), float(app.metric[0].delta.split()[0].replace("−", "-"))]
     assert told[0] == pytest.approx(after.log_probability(target), abs=0.006)
     assert told[1] == pytest.approx(after.log_probability(target) - before.log_probability(target), abs=0.006)
     assert ("**less** probable" if told[1] < 0 else "**more** probable") in texts(app)
@@ -157,5 +159,58 @@ def test_without_a_second_sentence_nothing_is_padded() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_TEXTS)
 def test_odd_texts_get_an_answer(name: str) -> None:
-    app = open_app("masks", text=HOSTILE_TEXTS[name][0], second=HOSTILE_TEXTS[name][0][:40], causal="false")
+    text, answer = HOSTILE_TEXTS[name]
+    app = open_app("masks", text=text, second=text[:40], causal="false")
     assert not app.exception
+    if answer is None:
+        assert "every row sees the answer" in texts(app)
+    else:
+        assert re.search(answer, texts(app)), texts(app)
+
+
+@pytest.mark.parametrize("second", ["", "  \t"])
+def test_no_second_sentence_is_no_fault(second: str) -> None:
+    app = open_app("masks", text=SENTENCE, second=second)
+    assert not app.exception
+    assert "Type a sentence" not in texts(app) and "is empty" not in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("second", "answer"),
+    [
+        ("word " * 200, "The second sentence has 200 pieces; at most 128 are allowed"),
+        ("\x00\x07", "The second sentence is empty"),
+        ("No\x00.", "1 control character in the second sentence had to be removed"),
+    ],
+)
+def test_what_is_wrong_with_the_second_sentence_is_said_of_it(second: str, answer: str) -> None:
+    app = open_app("masks", text=SENTENCE, second=second)
+    assert not app.exception
+    assert answer in texts(app) and "The sentence has" not in texts(app)
+    assert len(figures(app)) == 3, "the first sentence is shown all the same"
+
+
+def test_letters_that_the_second_sentence_may_not_have_are_said_of_it() -> None:
+    app = open_app("masks", checkpoint="copy", letters="a b c", letters2="a z")
+    assert not app.exception
+    assert re.search(r"The second sentence: .*'z'", texts(app)), texts(app)
+
+
+def test_a_change_of_nothing_has_no_sign_no_arrow_and_no_colour() -> None:
+    """This cell moves the copy's log-probability by less than is shown, from a number that rounds to 0 itself."""
+    app = open_app("masks", checkpoint="copy", letters="a b c d", off="encoder_self-1-3")
+    assert not app.exception
+    for metric, value, delta in zip(
+        app.metric, ("0.00", "5 of 5"), ("0.00 against 0.00 before", "0 against 5 before"), strict=True
+    ):
+        assert (metric.value, metric.delta) == (value, delta)
+        assert metric.proto.direction == MetricProto.MetricDirection.NONE
+        assert metric.proto.color == MetricProto.MetricColor.GRAY
+
+
+def test_a_change_has_a_true_minus_and_points_down() -> None:
+    app = open_app("masks", text=SENTENCE, second=SECOND, causal="false")
+    total = app.metric[0]
+    assert total.value.startswith("−") and total.delta.startswith("−") and "-" not in total.value + total.delta
+    assert total.proto.direction == MetricProto.MetricDirection.DOWN
+    assert total.proto.color == MetricProto.MetricColor.RED

@@ -21,6 +21,7 @@ from model_core.word_spans import find_word
 from tests.app.opened import ROOT, texts
 from tests.examples import HOSTILE_TEXTS
 from viz.panels.meaning import data as meaning_data
+from viz.panels.meaning.panels import closeness
 
 PAIR = "In spring, the trees turn green again.\nWe drank cold water from the spring."
 
@@ -165,3 +166,14 @@ def test_a_second_look_encodes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meaning_data, "encode_all", lambda *given: calls.append(given))
     app.slider(key="meaning-depth").set_value(2).run()
     assert not app.exception and calls == []
+
+
+@pytest.mark.parametrize(
+    ("above", "told"),
+    [(0, "none is"), (1, "one is"), (2, "2 are"), (30, "30 (1.2 %) are"), (1500, "1,500 (60.0 %) are")],
+)
+def test_pairs_that_are_as_alike_are_counted(above: int, told: str) -> None:
+    others = np.r_[np.full(2500 - above, -0.5), np.full(above, 0.83)]
+    said = closeness([-0.9, 0.82], [(0, 1), (0, 2)], [1, 2, 4], others)
+    assert said.startswith("Sentences 1 and 4 have mean encoder outputs with a cosine of 0.82. Of 2,500 pairs")
+    assert said.endswith(f") {told} at least as alike.") and "-" not in said

@@ -15,6 +15,8 @@ from model_core.position_experiment import PositionChange, run_experiment
 from model_core.translator import Translator
 from tests.app.opened import ROOT, open_app
 from tests.examples import PAGE_SEARCH
+from viz.figures import positions
+from viz.panels.positions import encoding
 
 CHARTS = {"encoding": 4, "sentence": 1, "experiment": 3, "order": 1}  # of each view
 
@@ -95,6 +97,7 @@ def test_a_link_sets_base_width_and_curves() -> None:
         {"dimensions": [str(number) for number in range(20)]},
         {"change": "shifted", "shift": "x", "layer": "99", "head": "none", "measure": "?"},
         {"change": "<b>", "both": "perhaps", "order": "1e99"},
+        {"change": "shuffled", "seed": "inf", "order": "-1e400"},
     ],
 )
 def test_a_link_with_nonsense_opens_the_page_all_the_same(query: dict[str, str | list[str]], view: str) -> None:
@@ -128,6 +131,7 @@ def test_one_word_has_nothing_to_shuffle() -> None:
     assert not app.exception
     assert "one word: there is nothing to shuffle" in told(app)
     assert "Words shuffled: the model writes **the same translation**" in told(app)
+    assert "as probable as before" in told(app) and "1 times" not in told(app)
     assert len(figures(app)) == CHARTS["experiment"]
     app = open_app("positions", checkpoint="copy", letters="a", view="order")
     assert "two words or more" in told(app) and not figures(app)
@@ -159,3 +163,26 @@ def test_no_curve_chosen_is_asked_for() -> None:
     app.multiselect(key="dimensions").set_value([]).run()
     assert not app.exception
     assert "Choose at least one dimension" in told(app)
+
+
+def test_one_word_is_one_word() -> None:
+    app = open_app("positions", text="Hi", change="shifted")
+    assert not app.exception
+    assert "the new translation of 1 word has" in told(app) or "the same translation" in told(app)
+    assert "1 words" not in told(app) and "original translation's 1 word" in told(app)
+
+
+@pytest.mark.parametrize("measure", ["dot product", "cosine"])
+def test_the_similarities_of_all_pairs_are_computed_once(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = positions.similarity_matrix
+
+    def counted(table: Any, kind: Any) -> Any:
+        sizes.append(len(table))
+        return real(table, kind)
+
+    for module in (positions, encoding):
+        monkeypatch.setattr(module, "similarity_matrix", counted)
+    app = open_app("positions", checkpoint="copy", letters="a b", positions="256", measure=measure)
+    assert not app.exception
+    assert sizes == [128], "only the picture, which draws every second position, needs pairs"

@@ -38,6 +38,7 @@ class Layer:
 
 PLAIN = ("model_core.trace", "model_core.words")  # types and word rules for everybody: numpy at most
 TRACE_PARTS = (*PLAIN, "model_core.trace_checks", "model_core.trace_file")
+WORDS = ("viz.theme", "viz.wording")  # how labels, numbers and counts are written, for everybody on the screen's side
 SCREEN = ("streamlit", "plotly", "viz", "app")
 # What pages ask: each answers with numbers and tokens, so that no page handles tensors or knows the model's parts.
 ASKED = ("translator", "config", "checkpoint", "anatomy", "mask_experiment", "position_experiment", "meaning")
@@ -51,19 +52,18 @@ LAYERS = (
     Layer(
         "viz/figures/",
         never=("streamlit", "torch", "app"),
-        only=(("model_core", PLAIN), ("viz", ("viz.figures", "viz.theme"))),
+        only=(("model_core", PLAIN), ("viz", ("viz.figures", *WORDS))),
     ),
     Layer(
         "viz/components/",
         never=("torch", "app"),
-        only=(("model_core", PLAIN), ("viz", ("viz.components", "viz.theme"))),
+        only=(("model_core", PLAIN), ("viz", ("viz.components", *WORDS))),
     ),
-    Layer("viz/theme.py", never=("torch", "app", "model_core"), only=(("viz", ()),)),
-    Layer(
-        "viz/",
-        never=("app",),
-        only=(("model_core", ASKED_BY_PAGES),),
-    ),
+    Layer("viz/theme.py", never=("streamlit", "torch", "app", "model_core"), only=(("viz", ()),)),
+    Layer("viz/wording.py", never=("streamlit", "torch", "app", "model_core"), only=(("viz", ()),)),
+    # It loads the models, and says with how many threads they work.
+    Layer("viz/translators.py", never=("app",), only=(("model_core", ASKED_BY_PAGES),)),
+    Layer("viz/", never=("torch", "app"), only=(("model_core", ASKED_BY_PAGES),)),
     Layer("model_core/__init__.py", never=(*SCREEN, "torch"), only=(("model_core", PLAIN),)),
     Layer("model_core/trace", never=(*SCREEN, "torch"), only=(("model_core", TRACE_PARTS),)),
     Layer("model_core/words.py", never=(*SCREEN, "torch"), only=(("model_core", TRACE_PARTS),)),
@@ -79,6 +79,7 @@ CHAIN = (
     ("attention",),
     ("masks", "positions"),
 )
+OF_TENSORS = ("numpy", "detach", "cpu", "cuda")  # methods that tensors have and arrays have not
 UNSAFE_MODULES = ("pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load")
 UNSAFE_CALLS = ("torch.load", "read_pickle")
 MARKUP = re.compile(
@@ -134,6 +135,17 @@ def layer_faults(path: str, source: str) -> list[str]:
             for package, allowed in layer.only
         )
     ]  # fmt: skip
+
+
+def tensor_faults(path: str, source: str) -> list[str]:
+    """Where something that pages see handles a tensor: what makes an array of one stands in model_core."""
+    if not path.startswith("viz/"):
+        return []
+    return [
+        f"{path}:{node.lineno} calls .{node.func.attr}() of a tensor; ask model_core for an array."
+        for node in ast.walk(ast.parse(source, path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in OF_TENSORS
+    ]
 
 
 def chain_faults(path: str, source: str) -> list[str]:

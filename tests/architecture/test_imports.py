@@ -36,7 +36,7 @@ def assert_keeps(rule: Rule, chosen: dict[str, str]) -> None:
     assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("rule", [rules.layer_faults, rules.chain_faults, rules.unsafe_faults])
+@pytest.mark.parametrize("rule", [rules.layer_faults, rules.chain_faults, rules.unsafe_faults, rules.tensor_faults])
 def test_the_product_keeps_the_import_rules(rule: Rule, repository: Path, files: list[str]) -> None:
     chosen = sources(repository, files, PRODUCT, (".py",))
     assert "model_core/attention.py" in chosen
@@ -97,6 +97,11 @@ BAD_IMPORTS = [
     ("viz/pages/translate.py", "import model_core.training.loop"),
     ("viz/pages/translate.py", "import app"),
     ("viz/state.py", "from model_core.attention import attention_weights"),
+    ("viz/pages/translate.py", "import torch"),
+    ("viz/panels/masks/panel.py", "def f():\n    from torch import Tensor"),
+    ("viz/translators.py", "from model_core.decoding import greedy"),
+    ("viz/wording.py", "import streamlit as st"),
+    ("viz/wording.py", "from viz.theme import visible"),
     ("app.py", "from model_core.translator import Translator"),
     ("app.py", "import torch"),
 ]
@@ -136,6 +141,8 @@ IN_PAGE = [
 ]
 BROKEN = [
     *((rules.layer_faults, *case) for case in BAD_IMPORTS),
+    (rules.tensor_faults, "viz/panels/masks/panel.py", "rules.allowed(site, 0, 1, 3, 5)[0].numpy()"),
+    (rules.tensor_faults, "viz/pages/translate.py", "weights.detach().cpu()"),
     *((rules.chain_faults, *case) for case in BAD_CHAINS),
     *((rules.unsafe_faults, *case) for case in UNSAFE),
     *((rules.size_faults, *case) for case in TOO_LONG),
@@ -159,6 +166,10 @@ KEPT = [
         "viz/pages/translate.py",
         "from model_core.translator import Translator\nfrom viz import figures",
     ),
+    (rules.layer_faults, "viz/translators.py", "import torch\nfrom model_core.translator import Translator"),
+    (rules.layer_faults, "viz/figures/heatmap.py", "from viz.wording import counted"),
+    (rules.tensor_faults, "viz/figures/heatmap.py", "import numpy as np\nnp.array(x).tolist()"),
+    (rules.tensor_faults, "model_core/trace.py", "weights.cpu().numpy()"),
     (rules.layer_faults, "app.py", "import streamlit as st\nfrom viz.pages import translate"),
     (rules.layer_faults, "model_core/words.py", "import appdirs, vizier\nfrom model_core.trace import Token"),
     (rules.chain_faults, "model_core/__main__.py", "def train():\n    from model_core.training import loop"),

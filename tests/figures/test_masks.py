@@ -9,7 +9,7 @@ import pytest
 
 from model_core.trace import Token
 from tests.small_traces import make_tokens
-from viz.figures.masks import mask_alt, mask_figure, next_token_figure, padding_figure, signed
+from viz.figures.masks import mask_alt, mask_figure, next_token_figure, padding_figure
 from viz.theme import DARK, LIGHT
 
 PAD = Token(0, "<pad>", "<pad>", -1, True)
@@ -84,6 +84,7 @@ def test_a_batch_of_different_lengths_is_refused() -> None:
 
 def test_the_alt_text_counts() -> None:
     assert mask_alt(cross(), "Mask") == "Mask, 3 x 7: 15 of 21 cells may be attended to."
+    assert mask_alt(np.ones((1, 1), dtype=bool), "Mask") == "Mask, 1 x 1: 1 of 1 cell may be attended to."
 
 
 def test_bars_tell_both_numbers_and_their_difference() -> None:
@@ -96,6 +97,6 @@ def test_bars_tell_both_numbers_and_their_difference() -> None:
     assert after.marker.pattern.shape == "/", "the bars differ by more than their colour"
 
 
-def test_signs_are_written_out() -> None:
-    assert (signed(0.1234), signed(-0.5), signed(0.0)) == ("+0.123", "−0.500", "+0.000")
-    assert signed(-0.0002) == "+0.000"
+def test_bars_call_nothing_certain_and_no_change_a_change() -> None:
+    _, after = drawn(next_token_figure(["a", "b"], [0.99987, 0.00002], [0.99985, 0.00001])).data
+    assert list(after.text) == ["> 0.999 (0.000)", "1.0e−05 (0.000)"]

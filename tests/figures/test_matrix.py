@@ -47,7 +47,7 @@ def test_all_masked_and_all_equal_still_have_a_range() -> None:
 
 def test_the_farthest_from_0_is_told_where_colours_diverge() -> None:
     header, _ = pack_matrix(-VALUES, ROWS, COLUMNS, "QKᵀ", diverging=True)
-    assert header["alt"] == "QKᵀ: 3 x 5; the value farthest from 0 is -10, at row 3 “a”, column 5."
+    assert header["alt"] == "QKᵀ: 3 x 5; the value farthest from 0 is −10, at row 3 “a”, column 5."
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from viz.components.tinted import Tint, tinted_data
 from viz.figures.meaning import across_lines, own_lines, pairs_of, sentence_histogram, similarity_matrix
 from viz.figures.sense_map import REACH, Star, hover_text, sense_map, separation_lines
 from viz.theme import palette
+from viz.wording import fixed
 
 LAYERS, N, PAIRS = 4, 3, 11
 
@@ -76,7 +77,7 @@ def test_the_matrix_states_its_range_and_its_numbers(cosines: np.ndarray) -> Non
     assert cells is not None and (cells.zmin, cells.zmax) == (-1, 1)
     np.testing.assert_allclose(cells.z, cosines[1])
     notes: Any = page.annotations  # pyright: ignore[reportAttributeAccessIssue]
-    assert {(note.x, note.y): note.text for note in notes}[(2, 0)] == f"{cosines[1, 0, 2]:.2f}"
+    assert {(note.x, note.y): note.text for note in notes}[(2, 0)] == fixed(cosines[1, 0, 2])
 
 
 def test_the_histogram_counts_every_pair(unrelated: np.ndarray) -> None:
@@ -84,7 +85,7 @@ def test_the_histogram_counts_every_pair(unrelated: np.ndarray) -> None:
     data: Any = figure.data
     assert sum(data[0].y) == PAIRS
     lines = named(figure)
-    assert list(lines["1 and 2: 0.90"].x) == [0.9, 0.9] and list(lines["1 and 3: -0.50"].x) == [-0.5, -0.5]
+    assert list(lines["1 and 2: 0.90"].x) == [0.9, 0.9] and list(lines["1 and 3: −0.50"].x) == [-0.5, -0.5]
     layout: Any = figure.layout
     assert layout.xaxis.range[0] < -0.5
 

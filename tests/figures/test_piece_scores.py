@@ -54,6 +54,17 @@ def test_its_description_names_the_least_likely_piece() -> None:
     assert "piece 5, “</s>”, with 0.0067" in told
 
 
+def test_a_trace_of_certain_pieces_is_not_called_certain() -> None:
+    trace = small_trace(target=("<s>", "a"))
+    steps = tuple(replace(step, log_probability=value) for step, value in zip(trace.decoding, (0, -2e-4), strict=True))
+    told = piece_scores_alt(replace(trace, decoding=steps, log_probability=-2e-4))
+    assert "2 pieces of > 0.999 probability" in told and "with 0.9998" in told
+    trace = small_trace(target=("<s>",))
+    steps = (replace(trace.decoding[0], log_probability=-20.0),)
+    told = piece_scores_alt(replace(trace, decoding=steps, log_probability=-20.0))
+    assert told.startswith("1 piece of ") and "with 2.1e−09" in told
+
+
 def test_a_trace_without_alternatives_is_refused() -> None:
     with pytest.raises(ValueError, match="without alternatives"):
         piece_scores(small_trace(), dark=False)

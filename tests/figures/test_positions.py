@@ -110,7 +110,7 @@ def test_similarity_is_of_every_two_positions(kind: Any) -> None:
             expected = sum(math.cos((row - column) / 10000 ** (2 * pair / 6)) for pair in range(3)) / scale
             assert figure.data[0].z[row, column] == pytest.approx(expected, abs=1e-5)
     assert figure.data[0].zmax == pytest.approx(3 / scale) and figure.data[0].zmin == -figure.data[0].zmax
-    curve: Any = positions.similarity_curve(table, kind)
+    curve: Any = positions.similarity_curve(positions.similarity_by_distance(table, kind), kind)
     np.testing.assert_allclose(curve.data[0].y, figure.data[0].z[0], atol=1e-6)
 
 
@@ -149,3 +149,13 @@ def test_many_labels_are_thinned() -> None:
     axis = bars(tokens, {"size": np.zeros(131, np.float32)}, "size").layout.xaxis
     assert len(axis.ticktext) <= 48
     assert all(label == f"a{place}" for place, label in zip(axis.tickvals, axis.ticktext, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["dot product", "cosine"])
+def test_one_row_of_the_similarities_is_computed_as_one(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = some_table(13, 6)
+    np.testing.assert_allclose(
+        positions.similarity_by_distance(table, kind), positions.similarity_matrix(table, kind)[0], atol=1e-6
+    )
+    monkeypatch.delattr(positions, "similarity_matrix")
+    positions.similarity_curve(positions.similarity_by_distance(table, kind), kind)

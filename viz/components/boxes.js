@@ -7,15 +7,35 @@ function svgOfBoxes(host) {
   const corner = host.getBoundingClientRect();
   const at = ({ left, top, width, height }) => ({ x: left - corner.left + MARGIN, y: top - corner.top + MARGIN, width, height });
   const boxes = [...host.querySelectorAll("*")].flatMap((element) => boxOf(at(element.getBoundingClientRect()), getComputedStyle(element)));
+  const pictures = [...host.querySelectorAll("canvas")].map((canvas) => pictureOf(canvas, at(canvas.getBoundingClientRect())));
   const texts = textNodes(host).flatMap((node) => linesOf(node).map(([text, place]) => textOf(text, at(place), getComputedStyle(node.parentElement))));
-  const right = Math.max(0, ...[...boxes, ...texts].map((node) => Number(node.dataset.right)));
+  const right = Math.max(0, ...[...boxes, ...pictures, ...texts].map((node) => Number(node.dataset.right)));
   const [width, height] = [Math.ceil(right + MARGIN), Math.ceil(corner.height + 2 * MARGIN)];
   const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  svg.append(...boxes, ...texts);
+  svg.append(hatches(host), ...boxes, ...pictures, ...texts);
   return svg;
 }
 
 const isClear = (color) => color === "transparent" || /, 0\)$/.test(color);
+
+const HATCH = "saved-hatch";
+
+/** The pattern of boxes that are hatched: stripes, as a component's own style has them, in its colour. */
+function hatches(host) {
+  const pattern = draw("pattern", { id: HATCH, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(-45)" });
+  pattern.append(draw("path", { d: "M0 0V5", stroke: getComputedStyle(host).getPropertyValue("--hatch").trim() || "gray", opacity: 0.6 }));
+  const definitions = draw("defs");
+  definitions.append(pattern);
+  return definitions;
+}
+
+/** A canvas, pixel for pixel. */
+function pictureOf(canvas, { x, y, width, height }) {
+  const node = draw("image", { x, y, width, height, href: canvas.toDataURL(), preserveAspectRatio: "none" });
+  node.style.imageRendering = getComputedStyle(canvas).imageRendering;
+  node.dataset.right = x + width;
+  return node;
+}
 
 /** A box's fill and those sides of its frame that can be seen. */
 function boxOf({ x, y, width, height }, style) {
@@ -27,6 +47,7 @@ function boxOf({ x, y, width, height }, style) {
     return shown ? parseFloat(style[`border${side}Width`]) : 0;
   });
   if (!isClear(style.backgroundColor)) nodes.push(draw("rect", { x, y, width, height, rx: radius, fill: style.backgroundColor }));
+  if (style.backgroundImage.startsWith("repeating-linear-gradient")) nodes.push(draw("rect", { x, y, width, height, fill: `url(#${HATCH})` }));
   const [frame] = sides;
   const line = { fill: "none", stroke: style.borderTopColor, "stroke-width": frame };
   if (frame && sides.every((side) => side === frame)) {

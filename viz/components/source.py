@@ -13,6 +13,8 @@ def script(folder: str, *names: str, saves: bool = False) -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in (*shared, *(_HERE / folder / name for name in names)))
 
 
-def style(folder: str) -> str:
-    """The component's style sheet, which has its folder's name."""
-    return (_HERE / folder / f"{folder}.css").read_text(encoding="utf-8")
+def style(folder: str, *, saves: bool = False) -> str:
+    """The component's style sheet, which has its folder's name; `saves` puts that of the buttons that save before it,
+    for components whose buttons have no look of their own."""
+    shared = [_HERE / "save.css"] if saves else []
+    return "\n".join(path.read_text(encoding="utf-8") for path in (*shared, _HERE / folder / f"{folder}.css"))

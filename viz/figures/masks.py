@@ -16,6 +16,7 @@ from model_core.trace import Site, Token, Tokens
 from model_core.words import AttentionView
 from viz.figures.map_layout import map_layout
 from viz.theme import FONT, Palette, cut, escape_label, label_width, palette, visible
+from viz.wording import counted, probability, signed
 
 _SAID_CHARACTERS = 48
 _BAR_ROW = 44  # pixels for one token's two bars
@@ -148,7 +149,7 @@ def _holder() -> go.Scatter:
 def mask_alt(allowed: NDArray[np.bool_], name: str) -> str:
     """One sentence with the mask's main number."""
     rows, columns = allowed.shape
-    return f"{name}, {rows} x {columns}: {int(allowed.sum())} of {allowed.size} cells may be attended to."
+    return f"{name}, {rows} x {columns}: {int(allowed.sum())} of {counted(allowed.size, 'cell')} may be attended to."
 
 
 def next_token_figure(
@@ -161,12 +162,12 @@ def next_token_figure(
     left = round(max((label_width(cut(visible(token), 14)) for token in tokens), default=1) * 12 + 18)
     height = _BAR_ROW * len(tokens)
     bars = [
-        _bars("before", before, places, [f"{p:.3f}" for p in before], {"color": colours.series[0]}, colours),
+        _bars("before", before, places, [probability(p) for p in before], {"color": colours.series[0]}, colours),
         _bars(
             "after",
             after,
             places,
-            [f"{b:.3f} ({signed(b - a)})" for a, b in zip(before, after, strict=True)],
+            [f"{probability(b)} ({signed(b - a)})" for a, b in zip(before, after, strict=True)],
             {"color": colours.series[1], "pattern": _stripes(colours.series[1], colours)},
             colours,
         ),
@@ -177,11 +178,6 @@ def next_token_figure(
 def _stripes(colour: str, colours: Palette) -> dict[str, Any]:
     """So that the bars differ by more than their colour. Without a ground of its own a pattern is drawn on nothing."""
     return {"shape": "/", "solidity": 0.25, "size": 6, "bgcolor": colour, "fgcolor": colours.background}
-
-
-def signed(difference: float) -> str:
-    """With a sign that is as wide as the other one: "+0.120", "−0.120"."""
-    return f"{difference:+.3f}".replace("-0.000", "+0.000").replace("-", "−")
 
 
 def _bars(

@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.theme import FONT, Palette, palette
+from viz.wording import fixed
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "pentagon", "star-triangle-up")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -78,7 +79,7 @@ def similarity_matrix(cosines: NDArray[np.float64], numbers: Sequence[int], *, d
         "xaxis": ticks | {"title": "sentence", "automargin": False},
         "yaxis": ticks | {"title": "sentence", "automargin": False, "autorange": "reversed"},
         "annotations": [
-            {"x": x, "y": y, "text": f"{cosines[y, x]:.2f}", "showarrow": False, "font": {"color": ink[y][x]}}
+            {"x": x, "y": y, "text": fixed(float(cosines[y, x])), "showarrow": False, "font": {"color": ink[y][x]}}
             for y, x in np.ndindex(cosines.shape)
         ],
     }
@@ -98,7 +99,7 @@ def sentence_histogram(
         width=np.diff(edges) * 0.94,
         marker={"color": colours.muted},
         name="unrelated pairs",
-        hovertemplate="about %{x:.2f}: %{y} pairs<extra></extra>",
+        hovertemplate="about %{x:.2f}: pairs %{y}<extra></extra>",
     )
     top = max(int(counts.max()), 1) * 1.12
     lines = [
@@ -112,7 +113,7 @@ def sentence_histogram(
                 "dash": DASHES[index % len(DASHES)],
             },
             marker={"symbol": SYMBOLS[index % len(SYMBOLS)], "size": [0, 10]},
-            name=f"{name}: {value:.2f}",
+            name=f"{name}: {fixed(value)}",
             hovertemplate=f"sentences {name}: {value:.3f}<extra></extra>",
         )
         for index, (value, name) in enumerate(zip(own, names, strict=True))

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from model_core.trace import TranslationTrace
 from viz.theme import FONT, escape_label, palette, visible
+from viz.wording import counted, probability
 
 _MARGIN = {"l": 52, "r": 8, "t": 34, "b": 84}
 _HEIGHT = 300
@@ -88,6 +89,7 @@ def piece_scores_alt(trace: TranslationTrace) -> str:
     worst = int(np.argmin(values))
     average = math.exp(min(0.0, trace.log_probability) / len(values))
     return (
-        f"{len(values)} pieces of {average:.3f} probability on average (geometric mean); the least likely is piece "
-        f"{worst + 1}, “{visible(trace.predicted_tokens[worst].text)}”, with {math.exp(values[worst]):.4f}."
+        f"{counted(len(values), 'piece')} of {probability(average)} probability on average (geometric mean); the least "
+        f"likely is piece {worst + 1}, “{visible(trace.predicted_tokens[worst].text)}”, with "
+        f"{probability(math.exp(values[worst]), 4)}."
     )

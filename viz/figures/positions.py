@@ -49,6 +49,15 @@ def similarity_matrix(table: Floats, kind: Similarity) -> Floats:
     return (rows @ rows.T).astype(np.float32)
 
 
+def similarity_by_distance(table: Floats, kind: Similarity) -> Floats:
+    """The first position's encoding with every other's, `[P, D]` -> `[P]`: all rows of the matrix tell the same."""
+    rows = table.astype(np.float64)
+    values = rows @ rows[0]
+    if kind == "cosine":
+        values = values / (np.linalg.norm(rows, axis=1) * np.linalg.norm(rows[0]))
+    return values.astype(np.float32)
+
+
 def encoding_heatmap(table: Floats, sentence: int | None = None, *, dark: bool = False) -> go.Figure:
     """`table [P, D]`, positions from top to bottom; a line marks where a sentence of `sentence` tokens ends."""
     positions, d_model = table.shape
@@ -118,10 +127,9 @@ def similarity_heatmap(table: Floats, kind: Similarity, *, dark: bool = False) -
     return go.Figure(cells, _layout(colours, height, x, y, top=54))
 
 
-def similarity_curve(table: Floats, kind: Similarity, *, dark: bool = False) -> go.Figure:
-    """How similar two positions are by their distance: the first row of the matrix, as all rows tell the same."""
+def similarity_curve(values: Floats, kind: Similarity, *, dark: bool = False) -> go.Figure:
+    """How similar two positions are by their distance: `values [P]` of `similarity_by_distance`."""
     colours = palette(dark)
-    values = similarity_matrix(table, kind)[0]
     curve = go.Scatter(
         x=np.arange(len(values)),
         y=values,

@@ -11,6 +11,7 @@ from viz.components.chips import chips
 from viz.frame import ask_sentence, find, open_page, show_notes
 from viz.messages import tell
 from viz.panels.attend.panel import attention_panel
+from viz.wording import counted, fixed, percent
 
 COPIES = "copy"
 STORY = "viz/pages/meaning.py"
@@ -46,28 +47,21 @@ def show_uploaded(trace: TranslationTrace) -> None:
     attention_panel(trace, "file")
 
 
-def percent(share: float) -> str:
-    """As the chips say it."""
-    return "99+ %" if share >= 0.995 else f"{100 * share:.0f} %"
-
-
 def show_translation(trace: TranslationTrace) -> None:
     """The translation, its score, and the pieces of both sentences."""
     with st.container(key="translation"):
         st.text(trace.target_text or "(an empty translation)")
     pieces = len(trace.predicted_tokens)
-    average = math.exp(min(trace.log_probability, 0.0) / pieces)
-    total = f"{min(trace.log_probability, 0.0):.2f}".replace("-0.00", "0.00").replace("-", "−")
-    st.caption(
-        f"Log-probability {total} over {pieces} predicted tokens, the end among them: "
-        f"{percent(average)} a token (geometric mean)."
-    )
+    total = min(trace.log_probability, 0.0)
+    over = f"{counted(pieces, 'predicted token')}, the end among them" if pieces > 1 else "1 predicted token, the end"
+    average = percent(math.exp(total / pieces))
+    st.caption(f"Log-probability {fixed(total)} over {over}: {average} a token (geometric mean).")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.caption(f"Source: {len(trace.source_tokens)} tokens")
+        st.caption(f"Source: {counted(len(trace.source_tokens), 'token')}")
         chips("Source pieces", trace.source_tokens, key="source-chips")
     with right:
-        st.caption(f"Prediction: {pieces} tokens, and how probable the model found each")
+        st.caption(f"Prediction: {counted(pieces, 'token')}, and how probable the model found each")
         chips("Predicted pieces", trace.predicted_tokens, trace.decoding, key="target-chips")
 
 

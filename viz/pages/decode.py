@@ -9,6 +9,7 @@ from model_core.translator import Translator
 from viz.frame import about, ask_sentence, open_page
 from viz.panels.decode.found import found_view
 from viz.panels.decode.typed import typed_view
+from viz.wording import counted
 
 LEAD = "At every step the model holds some pieces likelier than others, takes one, and reads it back: step through it."
 WRITERS = ("the model writes", "you write")
@@ -60,10 +61,10 @@ def explain(translator: Translator, trace: TranslationTrace) -> None:
     with about():
         st.latex(DISTRIBUTION)
         st.markdown(
-            f"Here the source has {source} tokens and the translation {steps} pieces. $h_t$ is the decoder's last "
-            f"state at step t, {config.d_model} numbers; W makes {config.target_vocabulary:,} of it, one a piece. "
-            "Probabilities are the model's own, whatever the search; padding, \\<s> and \\<unk> have some too, but "
-            "are never written."
+            f"Here the source has {counted(source, 'token')} and the translation {counted(steps, 'piece')}. $h_t$ is "
+            f"the decoder's last state at step t, {config.d_model} numbers; W makes {config.target_vocabulary:,} of "
+            "it, one a piece. Probabilities are the model's own, whatever the search; padding, \\<s> and \\<unk> have "
+            "some too, but are never written."
         )
         st.markdown(SEARCHES)
         st.latex(r"\mathrm{score}(y) = \frac{\log P(y \mid x)}{\left((5 + |y|) / 6\right)^{\alpha}}")

@@ -15,9 +15,11 @@ from viz.panels.masks.effect import effect, reset
 from viz.panels.masks.panel import show_head, three_masks, told_cells
 from viz.panels.masks.runs import run_pass
 from viz.panels.masks.state import Subject, show_turned_cell
+from viz.wording import counted
 
 SECOND = {"en-fr": "No.", "copy": "c a"}
 ROWS = ("first", "second")
+THE_SECOND = "The second sentence"
 
 
 def ask_second(translator: Translator) -> str:
@@ -65,7 +67,7 @@ def panel(translator: Translator, traces: list[TranslationTrace]) -> None:
     show_head(subject, setting, selection, passes[1])
     lines = told_cells(subject, setting)
     if lines:
-        with st.expander(f"{len(lines)} turned cell{'s' if len(lines) > 1 else ''}", expanded=len(lines) < 5):
+        with st.expander(counted(len(lines), "turned cell"), expanded=len(lines) < 5):
             st.text("\n".join(lines))
             st.button("Reset all masks", on_click=reset)
     padded = next((ROWS[i] for i, each in enumerate(batch) if each.source.padding), None)
@@ -111,7 +113,9 @@ def page() -> None:
     if found is None:
         return
     show_notes(found)
-    other = find(translator, second)
+    other = find(translator, second, name=THE_SECOND) if second.strip() else None
+    if other is not None:
+        show_notes(other, THE_SECOND)
     panel(translator, [found.trace] if other is None else [found.trace, other.trace])
 
 

@@ -76,10 +76,19 @@ class Tree {
     const edges = drawn.map((node) => edgeOf(this.rows[node.step - 1]?.[node.parent], node, isTraced(node)));
     const titles = this.rows.map((_, step) => draw("text", { class: "number", x: 34 + step * COLUMN + NODE.width / 2, y: 12, "text-anchor": "middle" }, step < this.forced ? `${step + 1} forced` : `${step + 1}`));
     const root = draw("text", { class: "number", x: 0, y: HEAD + NODE.height / 2 + 4 }, "<s>");
+    const focused = this.svg.contains(this.root.getRootNode().activeElement);
     this.nodes = new Map(drawn.map((node) => [`${node.step},${node.index}`, nodeOf(node, isTraced(node))]));
     this.svg.replaceChildren(...titles, root, ...edges.sort((a, b) => a.classList.contains("best") - b.classList.contains("best")), ...this.nodes.values());
     const last = [...drawn].reverse().find(isTraced) ?? [...drawn].reverse().find((node) => node.best) ?? drawn[0];
-    this.reach(this.at?.drawn && this.rows[this.at.step]?.[this.at.index]?.drawn ? this.rows[this.at.step][this.at.index] : last);
+    this.reach(this.shownAt() ?? last);
+    if (focused) this.elementOf(this.at).focus();
+  }
+
+  /** Where a person is; at the nearest ancestor that is drawn where a pruned hypothesis is not. */
+  shownAt() {
+    let at = this.at && this.rows[this.at.step]?.[this.at.index];
+    while (at && !at.drawn) at = this.rows[at.step - 1]?.[at.parent];
+    return at;
   }
 
   nodeAt(target) {

@@ -44,10 +44,9 @@ function nodeOf(node, traced) {
 }
 
 function inWords(node) {
-  const length = node.step + 1;
   return (
     `${node.text || "(nothing)"}: ${KINDS[node.kind]}${node.best ? ", on the way to the best translation" : ""}; ` +
-    `log-probability ${minus(node.logProbability, 3)} over ${length} piece${length > 1 ? "s" : ""}, ` +
+    `log-probability ${minus(node.logProbability, 3)} over ${counted(node.step + 1, "piece")}, ` +
     `with length penalty ${minus(node.score, 3)}`
   );
 }

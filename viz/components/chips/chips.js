@@ -19,7 +19,7 @@ const makeChip = (chip) => {
     const share = document.createElement("small");
     share.textContent = percent(chip.logProbability);
     element.append(share);
-    element.title += `, log-probability ${chip.logProbability.toFixed(3)}`;
+    element.title += `, log-probability ${minus(chip.logProbability, 3)}`;
   }
   return element;
 };

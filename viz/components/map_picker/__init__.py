@@ -18,15 +18,17 @@ __all__ = ["Choice", "map_picker", "pack_maps"]
 
 _COMPONENT = component(
     "regard_map_picker",
-    js=script("map_picker", "maps.js", "map_picker.js"),
-    css=style("map_picker"),
+    js=script("map_picker", "maps.js", "map_picker.js", saves=True),
+    css=style("map_picker", saves=True),
 )
 _COLORS = {
     name: {"scale": palette.sequential, "hatch": palette.hatch} for name, palette in (("light", LIGHT), ("dark", DARK))
 }
 
 
-def map_picker(packed: bytes, *, site: Site, layer: int | None, head: int | None, key: str) -> Choice:
+def map_picker(
+    packed: bytes, *, site: Site, layer: int | None, head: int | None, key: str, name: str = "regard-maps"
+) -> Choice:
     """Shows the thumbnails of all maps and returns the map that is chosen now: what a person has just picked, else
     what was passed.
 
@@ -39,6 +41,8 @@ def map_picker(packed: bytes, *, site: Site, layer: int | None, head: int | None
     when they change or when the caller overrules the page; a person's choice does not resend them. Put the call and
     what it governs into one `st.fragment`, so that a choice reruns nothing else.
 
+    A site's thumbnails can be saved; `name` begins the file's name, the site ends it.
+
     For tests: cells have `data-testid="map-cell"`, `data-layer` and `data-head` (from 0; "mean"); the chosen one has
     `aria-selected="true"`.
 
@@ -50,5 +54,6 @@ def map_picker(packed: bytes, *, site: Site, layer: int | None, head: int | None
     memory = settle(remembered, site, layer, head, Picked.read(st.session_state.get(key)), shapes)
     st.session_state[f"{key}/memory"] = memory
     told = {"key": key, "token": memory.token, "choice": memory.told._asdict(), "colors": _COLORS}
+    told["name"] = name
     _COMPONENT(key=key, data=json.dumps(told).encode() + b"\n" + packed)
     return memory.chosen

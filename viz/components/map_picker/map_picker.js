@@ -22,7 +22,9 @@ class Picker {
     this.grid = make("div", "grid", { role: "grid" });
     this.caption = make("p", "caption");
     this.root = make("div", "picker");
-    this.root.append(make("div", "tabs", { role: "tablist", "aria-label": "Attention" }), this.grid, this.caption);
+    const saving = make("div", "saving", { role: "group", "aria-label": "Save" });
+    saving.append(...saveButtons("all maps", () => this.grid, () => `${this.told.name}-${this.choice.site.replace("_", "-")}`));
+    this.root.append(make("div", "tabs", { role: "tablist", "aria-label": "Attention" }), this.grid, this.caption, saving);
     this.root.firstChild.append(...this.tabs);
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.grid.addEventListener("pointerover", ({ target }) => this.describe(target.closest(".cell")));
@@ -172,7 +174,7 @@ class Picker {
   sentence(layer, column) {
     const { queries, keys, strongest } = this.maps[this.choice.site];
     const [query, key, weight] = strongest[layer][column];
-    const name = column < this.heads ? `head ${column + 1}` : `mean of ${this.heads} heads`;
+    const name = column < this.heads ? `head ${column + 1}` : `mean of ${counted(this.heads, "head")}`;
     const start = `Layer ${layer + 1}, ${name}: strongest weight ${weight.toFixed(2)}, from `;
     return [start, queries[query], " to ", keys[key]];
   }

@@ -21,7 +21,7 @@ __all__ = ["Cell", "fitted_limits", "matrix"]
 _COMPONENT = component(
     "regard_matrix",
     js=script("matrix", "draw.js", "matrix.js", saves=True),
-    css=style("matrix"),
+    css=style("matrix", saves=True),
 )
 _THEMES = {"light": LIGHT, "dark": DARK}
 

@@ -6,7 +6,6 @@ unless nothing is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viz.theme import visible
+from viz.wording import significant, slug
 
 
 def pack_matrix(
@@ -41,7 +41,7 @@ def pack_matrix(
     low, high = limits or fitted(array[~hidden], diverging)
     header = {
         "name": name,
-        "file": "regard-" + ("-".join(re.findall(r"[a-z0-9]+", name.lower())) or "matrix"),
+        "file": f"regard-{slug(name, 'matrix')}",
         "alt": matrix_alt(array, rows, columns, name, hidden, diverging),
         "shape": [*array.shape],
         "rows": None if rows is None else [visible(label) for label in rows],
@@ -78,7 +78,7 @@ def matrix_alt(
     row, column = (int(i) for i in np.unravel_index(int(strength.argmax()), values.shape))
     what = "the value farthest from 0" if diverging else "the largest value"
     place = f"row {row + 1}{_quoted(rows, row)}, column {column + 1}{_quoted(columns, column)}"
-    return f"{count}; {what} is {values[row, column]:.4g}, at {place}."
+    return f"{count}; {what} is {significant(float(values[row, column]), 4)}, at {place}."
 
 
 def _quoted(labels: Sequence[str] | None, index: int) -> str:

@@ -15,7 +15,7 @@ from viz.components.source import script, style
 _COMPONENT = component(
     "regard_model_diagram",
     js=script("model_diagram", "model_diagram.js", saves=True),
-    css=style("model_diagram"),
+    css=style("model_diagram", saves=True),
 )
 
 

@@ -42,8 +42,8 @@ const CACHE_LABEL = 18;
 function drawCache(svg, { now, steps, source, width }) {
   const cell = Math.max(2, Math.min(16, (width - CACHE_LABEL - 4) / Math.max(steps, source)));
   const parts = [
-    { title: `Decoder self-attention: ${now + 1} position${now ? "s" : ""}`, count: steps, filled: now + 1, newest: now },
-    { title: `Cross-attention: ${source} source tokens`, count: source, filled: source, newest: -1 },
+    { title: `Decoder self-attention: ${counted(now + 1, "position")}`, count: steps, filled: now + 1, newest: now },
+    { title: `Cross-attention: ${counted(source, "source token")}`, count: source, filled: source, newest: -1 },
   ];
   const nodes = [];
   let top = 0;
@@ -74,7 +74,7 @@ function cacheInWords({ layers, heads, width, bytes }, now, source) {
   const told = (what, positions, when) => {
     const numbers = 2 * layers * heads * positions * width;
     const shape = `[${heads}, ${positions}, ${width}]`;
-    return `${what}: K and V of ${shape} in each of ${layers} layers = ${numbers.toLocaleString("en")} numbers, ${size(numbers * bytes)}${when}.`;
+    return `${what}: K and V of ${shape} in ${layers === 1 ? "the one layer" : `each of ${layers} layers`} = ${numbers.toLocaleString("en")} numbers, ${size(numbers * bytes)}${when}.`;
   };
   const more = size(2 * layers * heads * width * bytes);
   return [

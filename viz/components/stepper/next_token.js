@@ -68,7 +68,7 @@ function barOf([id, label, piece, value], row, chosen, room, forced, force, shar
 function restRow({ count, share }, row, room, drawn) {
   const group = draw("g", { class: "bar rest", transform: `translate(0 ${ROW * row + 2})` });
   Object.assign(group.dataset, { testid: "rest", probability: share.toPrecision(6) });
-  group.append(draw("title", {}, `All ${count.toLocaleString("en")} other pieces share ${shown(share)}`));
+  group.append(draw("title", {}, `All ${counted(count, "other piece")} share ${shown(share)}`));
   group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${count.toLocaleString("en")} others`));
   group.append(draw("rect", { class: "fill", x: LABEL, y: 5, width: Math.max(1, room * share), height: ROW - 10, fill: "url(#rest)" }));
   if (drawn) group.append(shareOf(drawn, room));

@@ -15,7 +15,7 @@ from viz.theme import palette, visible
 _component = component(
     "regard.tinted",
     html='<div class="tinted"></div>',
-    css=style("tinted"),
+    css=style("tinted", saves=True),
     js=script("tinted", "tinted.js", saves=True),
 )
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model_core.trace import TranslationTrace
 from viz.frame import about
+from viz.wording import counted
 
 
 def about_attention(trace: TranslationTrace) -> None:
@@ -19,10 +20,11 @@ def about_attention(trace: TranslationTrace) -> None:
             "the query's result. $M$ is 0 where a query may attend and −∞ where it is masked: in the decoder's "
             "self-attention on everything later (and on padding, of which a single sentence has none). So a row sums "
             "to 1, and a masked cell has no weight at all.\n\n"
-            f"This sentence has {source} source tokens and {target} decoder rows. Encoder self-attention is "
-            f"{encoder.layers} layers × {encoder.heads} heads of {source} × {source}; decoder self-attention "
-            f"{cross.layers} × {cross.heads} of {target} × {target}; cross-attention {cross.layers} × {cross.heads} of "
-            f"{target} × {source}. Decoder row $t$ is fed piece $t$ and predicts the next one.\n\n"
+            f"This sentence has {counted(source, 'source token')} and {counted(target, 'decoder row')}. Encoder "
+            f"self-attention is {counted(encoder.layers, 'layer')} × {counted(encoder.heads, 'head')} of "
+            f"{source} × {source}; decoder self-attention {cross.layers} × {cross.heads} of "
+            f"{target} × {target}; cross-attention {cross.layers} × {cross.heads} of {target} × {source}. "
+            "Decoder row $t$ is fed piece $t$ and predicts the next one.\n\n"
             "“Mean over heads” averages the maps of a layer's heads; the model itself never does. A large weight says "
             "where information may flow from, not that the prediction depended on it.\n\n"
             "Vaswani et al. 2017, “Attention Is All You Need”, sections 3.2.1 (scaled dot-product attention) and 3.2.3 "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from model_core.head_statistics import BADGE_SHARE, badges, site_statistics
 from model_core.trace import AttentionMaps, Site, TranslationTrace
+from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.figures.head_statistics import head_statistics_figure
 from viz.panels.attend.names import file_name
@@ -65,9 +66,7 @@ def heads_panel(trace: TranslationTrace, selection: Selection, trace_key: str) -
     values = statistics[name]
     highest = math.log(max(len(maps.key_tokens), 2)) if name == "nats" else 1.0
     chosen = None if selection.head is None else (selection.layer, selection.head)
-    figure = head_statistics_figure(
-        values, NAMES[name], highest=highest, chosen=chosen, dark=st.context.theme.type == "dark"
-    )
+    figure = head_statistics_figure(values, NAMES[name], highest=highest, chosen=chosen, dark=is_dark())
     show_figure(
         figure,
         name=f"{file_name(trace)}-{selection.site.replace('_', '-')}-heads",

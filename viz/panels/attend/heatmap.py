@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model_core.trace import TranslationTrace
 from model_core.words import AttentionView, hide_special, merge_words, view_map
-from viz.figures.export import matrix_csv, standalone_html
+from viz.appearance import is_dark
+from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
 from viz.panels.attend.names import file_name, map_name, what_is_seen
-from viz.picture import Format, chart_config
+from viz.picture import Format, chart_config, csv_button, html_button
 from viz.selection import Selection, index_from
 from viz.shared import shared
 from viz.theme import visible
@@ -76,20 +77,8 @@ def downloads(trace: TranslationTrace, selection: Selection, view: AttentionView
     """What can be taken home; each file is made when it is asked for."""
     name, title = file_name(trace, selection), f"{map_name(selection)}: {trace.source_text} → {trace.target_text}"
     with st.popover("Download", icon=":material/download:"):
-        st.download_button(
-            "This map as CSV",
-            lambda: matrix_csv(view).encode("utf-8-sig"),
-            f"{name}.csv",
-            "text/csv",
-            on_click="ignore",
-        )
-        st.download_button(
-            "This figure as HTML",
-            lambda: standalone_html(figure, title).encode(),
-            f"{name}.html",
-            "text/html",
-            on_click="ignore",
-        )
+        csv_button("This map as CSV", lambda: matrix_csv(view), name, key="heatmap-csv")
+        html_button("This figure as HTML", figure, name, title=title, key="heatmap-html")
         st.download_button(
             "The whole trace",
             trace.to_bytes,
@@ -127,8 +116,7 @@ def heatmap_panel(trace: TranslationTrace, selection: Selection, note: DeltaGene
     if not view.query_tokens or not view.key_tokens:
         st.info("Nothing is left of this map: every token in it is special. Show special tokens again in “View”.")
         return
-    dark = st.context.theme.type == "dark"
-    figure = attention_heatmap(view, scale=scale, limits="fitted" if span == "fitted" else "unit", dark=dark)
+    figure = attention_heatmap(view, scale=scale, limits="fitted" if span == "fitted" else "unit", dark=is_dark())
     alt = attention_alt(view)
     config = chart_config(file_name(trace, selection), picture)
     st.plotly_chart(figure, key="heatmap", theme=None, alt=f"{map_name(selection)}. {alt}", config=config)

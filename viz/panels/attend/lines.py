@@ -8,6 +8,7 @@ import streamlit as st
 
 from model_core.trace import Site, TranslationTrace
 from model_core.words import view_maps
+from viz.appearance import is_dark
 from viz.components.head_view import Shown, head_view
 from viz.panels.attend.names import file_name, layer_name
 from viz.selection import Selection, index_from
@@ -40,7 +41,7 @@ def lines_panel(trace: TranslationTrace, selection: Selection) -> None:
         asked_for(selection, sizes),
         title=title,
         name=file_name(trace, selection, "lines"),
-        dark=st.context.theme.type == "dark",
+        dark=is_dark(),
         key="head-view",
     )
     st.session_state[_MEMORY] = selection, shown

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from model_core.trace import Site, TranslationTrace
 from viz.choose import MEAN_NAME, SITE_NAMES
 from viz.selection import Selection
+from viz.wording import slug
 
 WHAT_IS_SEEN: dict[Site, str] = {
     "encoder_self": "Each row is a source {unit} that asks (the query); its columns are the source {unit}s that it "
@@ -35,7 +34,7 @@ def map_name(selection: Selection) -> str:
 
 def file_name(trace: TranslationTrace, selection: Selection | None = None, what: str = "") -> str:
     """A file name that says what is in it, without an ending; `what` takes the place of the head."""
-    words = "-".join(re.findall(r"[a-z0-9]+", trace.source_text.lower())[:5]) or "sentence"
+    words = slug(trace.source_text, "sentence", 5)
     if selection is None:
         return f"regard-{words}"
     site = selection.site.replace("_", "-")

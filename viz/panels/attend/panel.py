@@ -17,6 +17,7 @@ from viz.panels.attend.about import about_attention
 from viz.panels.attend.heads import heads_panel, heads_table
 from viz.panels.attend.heatmap import heatmap_panel
 from viz.panels.attend.lines import lines_panel
+from viz.panels.attend.names import file_name
 from viz.panels.attend.sites import sites_panel, sites_words
 from viz.selection import Selection
 from viz.shared import share
@@ -43,7 +44,10 @@ def trace_key(trace: TranslationTrace, origin: str) -> str:
 def pick_map(trace: TranslationTrace, key: str) -> Selection:
     """The picker; the choice goes into the page's link, which every page answers to."""
     asked = shared_selection(trace)
-    chosen = map_picker(packed_maps(key, trace), site=asked.site, layer=asked.layer, head=asked.head, key="map-picker")
+    chosen = map_picker(
+        packed_maps(key, trace), site=asked.site, layer=asked.layer, head=asked.head, key="map-picker",
+        name=file_name(trace),
+    )  # fmt: skip
     selection = Selection(*chosen)
     told = selection.as_query()
     if selection != asked or any(name in st.query_params and st.query_params[name] != told[name] for name in told):

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model_core.trace import SITES, Site, TranslationTrace
 from model_core.words import view_map
+from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
@@ -60,8 +61,7 @@ def _one_site(trace: TranslationTrace, selection: Selection, selected: bool) -> 
     )
     view = view_map(trace, selection.site, selection.layer, selection.head)
     rows, columns = LABELS[selection.site]
-    dark = st.context.theme.type == "dark"
-    figure = attention_heatmap(view, dark=dark, query_label=rows, key_label=columns)
+    figure = attention_heatmap(view, dark=is_dark(), query_label=rows, key_label=columns)
     alt = attention_alt(view)
     show_figure(
         figure,

@@ -13,7 +13,9 @@ from model_core.trace import Token
 from model_core.translator import Translation, Translator
 from viz.components.beam_tree import beam_tree, ids_of, pack_tree, places_of
 from viz.panels.decode.link import ids_as_query
+from viz.picture import csv_button
 from viz.theme import visible
+from viz.wording import counted
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -37,21 +39,14 @@ def tree_panel(translator: Translator, translation: Translation, traced: tuple[T
     width, looked = translation.decoding.beam_width, sum(map(len, best.beam))
     st.caption(
         f"Each column is a step. Of all continuations the {2 * width} most probable are weighed, and {width} live on: "
-        f"{looked} hypotheses in {len(best.beam)} steps. Numbers are sums of log-probabilities; a finished "
-        "hypothesis shows its score, in which the length penalty is. Click one to look at it above."
+        f"{counted(looked, 'hypothesis', 'hypotheses')} in {counted(len(best.beam), 'step')}. Numbers are sums of "
+        "log-probabilities; a finished hypothesis shows its score, in which the length penalty is. Click one to look "
+        "at it above."
     )
     key = (translator.checkpoint.id, translation.source.text, translation.decoding, translation.prefix)
     packed = packed_tree(*key, translator, translation)
-    st.download_button(
-        "All hypotheses as CSV",
-        lambda: hypotheses_csv(translator, translation).encode("utf-8-sig"),
-        f"{name}-beam.csv",
-        "text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-        key="beam-csv",
-    )
+    csv = lambda: hypotheses_csv(translator, translation)  # noqa: E731
+    csv_button("All hypotheses as CSV", csv, f"{name}-beam", key="beam-csv", alone=True)
     shown = places_of(best.beam, [token.id for token in traced])
     place = beam_tree(packed, traced=shown, name=f"{name}-beam", key="beam-tree")
     if place is None:
@@ -96,6 +91,7 @@ def n_best_panel(translator: Translator, translation: Translation) -> None:
     """The n best as a table, which can be sorted and saved."""
     alpha = translation.decoding.length_penalty
     found = len(translation.n_best)
-    st.markdown(f"**The {found} best translations** by score = log P / ((5 + pieces) / 6)^{alpha:g}")
+    best = "The best translation" if found == 1 else f"The {found} best translations"
+    st.markdown(f"**{best}** by score = log P / ((5 + pieces) / 6)^{alpha:g}")
     numbers = {name: st.column_config.NumberColumn(format="%.3f") for name in ("log P", "score")}
     st.dataframe(n_best_table(translator, translation), column_config=numbers, key="n-best")

@@ -7,13 +7,15 @@ import streamlit as st
 from model_core.config import EOS_ID, DecodingConfig
 from model_core.trace import TranslationTrace
 from model_core.translator import EmptyInput, InputError, Translator
-from viz.messages import tell
+from viz.components.stepper import Draw
+from viz.messages import tell, tell_cut_off, tell_removed
 from viz.panels.decode.beam import n_best_panel, tree_panel
 from viz.panels.decode.link import Forced, forced_from, ids_from
-from viz.panels.decode.search import Decoding, decode, draws_of
+from viz.panels.decode.search import Decoding, Ids, decode, draws_of
 from viz.panels.decode.settings import choose_decoding
 from viz.panels.decode.steps import file_name, step_panel, total_in_words
 from viz.theme import visible
+from viz.wording import fixed
 
 ABOUT = "decode-about"  # what the forced pieces and the hypothesis in the link are about
 
@@ -26,18 +28,31 @@ def found_view(translator: Translator, text: str) -> TranslationTrace | None:
     found = _decode(translator, text, decoding, forced, hypothesis)
     if found is None:
         return None
+    if not found.picked:  # the best translation by its ids, or a hypothesis where there was nothing to search for
+        _drop_hypothesis()
     _show_forced(translator, forced)
-    _show_translation(found, hypothesis is not None)
+    _show_translation(found)
     begins = tuple(token.id for token in found.trace.predicted_tokens[: len(forced.ids)]) == forced.ids
     ids = tuple(token.id for token in found.trace.predicted_tokens)
-    draws = ()
-    if decoding.strategy == "sample":
-        draws = draws_of(translator.checkpoint.id, text, decoding, found.trace, ids, translator)
+    draws = _draws(translator, text, decoding, found.trace, ids)
     step_panel(translator, found.trace, forced.marks if begins else (), may_force=True, draws=draws)
     if found.translation and found.beam:
         tree_panel(translator, found.translation, found.trace.predicted_tokens, file_name(found.trace))
         n_best_panel(translator, found.translation)
     return found.trace
+
+
+def _draws(
+    translator: Translator, text: str, decoding: DecodingConfig, trace: TranslationTrace, ids: Ids
+) -> tuple[Draw, ...]:
+    """What sampling draws each step from; nothing for other searches, and where it can't be had the page says why."""
+    if decoding.strategy != "sample":
+        return ()
+    try:
+        return draws_of(translator.checkpoint.id, text, decoding, trace, ids, translator)
+    except InputError as error:
+        tell(f"What sampling draws from can't be shown. {error}", "warning")
+        return ()
 
 
 def _forget_the_old(translator: Translator, text: str, decoding: DecodingConfig) -> None:
@@ -117,19 +132,17 @@ def _show_forced(translator: Translator, forced: Forced) -> None:
             st.button("Undo all", on_click=_drop_all, key="undo-all")
 
 
-def _show_translation(found: Decoding, hypothesis: bool) -> None:
+def _show_translation(found: Decoding) -> None:
     trace = found.trace
     with st.container(key="translation"):
         st.text(trace.target_text or "(an empty translation)")
-    score = f"; score with the length penalty −{abs(trace.score):.3f}" if trace.strategy == "beam" else ""
+    score = f"; score with the length penalty {fixed(trace.score, 3)}" if trace.strategy == "beam" else ""
     st.caption(f"{total_in_words(trace)}{score}.")
-    if found.removed:
-        plural = "s" if found.removed > 1 else ""
-        st.caption(f":material/info: {found.removed} control character{plural} in what you typed had to be removed.")
-    if hypothesis:
+    tell_removed(found.removed)
+    if found.picked:
         _show_that_it_is_a_hypothesis(found)
     elif not found.finished:
-        tell("The translation reached its length limit before it ended; its last step, </s>, was added.", "warning")
+        tell_cut_off()
     if found.translation is None and trace.predicted_tokens[-1].id == EOS_ID:
         st.caption("You ended the translation yourself, so there was nothing left to search for.")
 

@@ -17,12 +17,13 @@ Ids = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Decoding:
-    """A search and the trace that the page shows of it: its best translation, or another `hypothesis` (ids)."""
+    """A search and the trace that the page shows of it: its best translation, or another hypothesis if `picked`."""
 
     translation: Translation | None
     trace: TranslationTrace
     finished: bool
     removed: int
+    picked: bool = False
 
     @property
     def beam(self) -> tuple[tuple[Hypothesis, ...], ...]:
@@ -68,7 +69,7 @@ def draws_of(
 def decode(
     translator: Translator, text: str, decoding: DecodingConfig, prefix: Ids, hypothesis: Ids | None
 ) -> Decoding:
-    """Searches from `prefix` on; the trace is of the best translation found, or of `hypothesis` if there is one.
+    """Searches from `prefix` on; the trace is of the best translation found, or of `hypothesis` if there is another.
 
     A prefix that a person ended with </s> leaves nothing to search for.
 
@@ -81,11 +82,16 @@ def decode(
         return Decoding(None, trace, True, translator.prepare(text).removed)
     found = search(checkpoint, text, decoding, prefix, translator)
     rank = 0
-    if hypothesis is not None:
+    if hypothesis is not None and _ended(hypothesis) != _ended(found.best.ids):
         ranks = [index for index, one in enumerate(found.n_best) if one.ids == hypothesis]
         if not ranks:
             trace = trace_of(checkpoint, text, hypothesis, translator)
-            return Decoding(found, trace, EOS_ID in hypothesis[-1:], found.source.removed)
+            return Decoding(found, trace, EOS_ID in hypothesis[-1:], found.source.removed, picked=True)
         rank = ranks[0]
     trace = replay(checkpoint, text, decoding, prefix, rank, translator)
-    return Decoding(found, trace, found.n_best[rank].finished, found.source.removed)
+    return Decoding(found, trace, found.n_best[rank].finished, found.source.removed, picked=rank > 0)
+
+
+def _ended(ids: Ids) -> Ids:
+    """With the </s> that a trace puts behind what had not ended."""
+    return ids if EOS_ID in ids[-1:] else (*ids, EOS_ID)

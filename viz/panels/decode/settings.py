@@ -7,6 +7,7 @@ from typing import get_args
 import streamlit as st
 
 from model_core.config import DecodingConfig, Strategy
+from viz.linked import linked_number
 from viz.panels.decode.search import ALTERNATIVES
 
 HELP: dict[Strategy, str] = {
@@ -43,9 +44,7 @@ def choose_decoding() -> DecodingConfig:
 
 
 def _beam() -> DecodingConfig:
-    width = st.number_input(
-        "Width", 2, 12, 5, key="beam", bind="query-params", width=120, help="How many beginnings are carried on."
-    )
+    width = linked_number("Width", 2, 12, 5, key="beam", width=120, help="How many beginnings are carried on.")
     penalty = st.number_input(
         "Length penalty α",
         0.0,
@@ -59,9 +58,9 @@ def _beam() -> DecodingConfig:
     )
     return DecodingConfig(
         "beam",
-        beam_width=int(width),
+        beam_width=width,
         length_penalty=round(float(penalty), 3),
-        n_best=int(width),
+        n_best=width,
         alternatives=ALTERNATIVES,
     )
 
@@ -78,16 +77,8 @@ def _sample() -> DecodingConfig:
         width=130,
         help="Log-probabilities are divided by it before the draw: below 1 the likely gets likelier.",
     )
-    top_k = st.number_input(
-        "Top k",
-        0,
-        1000,
-        0,
-        key="topk",
-        bind="query-params",
-        width=120,
-        help="Draw from the k likeliest only; 0: from all.",
-    )
+    told = "Draw from the k likeliest only; 0: from all."
+    top_k = linked_number("Top k", 0, 1000, 0, key="topk", width=120, help=told)
     top_p = st.number_input(
         "Top p",
         0.05,
@@ -99,14 +90,13 @@ def _sample() -> DecodingConfig:
         width=120,
         help="Draw from the fewest likeliest pieces that hold this share of the probability; 1: from all.",
     )
-    seed = st.number_input(
-        "Seed", 0, 999_999, 0, key="seed", bind="query-params", width=120, help="The same seed draws the same again."
-    )
+    told = "The same seed draws the same again."
+    seed = linked_number("Seed", 0, 999_999, 0, key="seed", width=120, help=told)
     return DecodingConfig(
         "sample",
         temperature=round(float(temperature), 3),
-        top_k=int(top_k),
+        top_k=top_k,
         top_p=round(float(top_p), 3),
-        seed=int(seed),
+        seed=seed,
         alternatives=ALTERNATIVES,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Collection, Sequence
 
 import streamlit as st
@@ -15,8 +14,10 @@ from model_core.translator import Translator
 from viz.choose import choose_map, shared_step
 from viz.components.stepper import CacheShape, Draw, pack_steps, stepper
 from viz.panels.decode.link import Forced
+from viz.picture import csv_button
 from viz.selection import Selection
 from viz.shared import share
+from viz.wording import counted, fixed, probability, slug
 
 
 def map_title(selection: Selection) -> str:
@@ -27,16 +28,15 @@ def map_title(selection: Selection) -> str:
 
 def file_name(trace: TranslationTrace) -> str:
     """A file name that says what is in it, without an ending."""
-    words = "-".join(re.findall(r"[a-z0-9]+", trace.source_text.lower())[:5]) or "sentence"
-    return f"regard-decode-{words}"
+    return f"regard-decode-{slug(trace.source_text, 'sentence', 5)}"
 
 
 def total_in_words(trace: TranslationTrace) -> str:
     """The log-probability of the whole, and what that is a piece; without a full stop."""
     total, count = min(0.0, trace.log_probability), len(trace.predicted_tokens)
-    average = math.exp(total / count)
-    told = f"{average:.3f}" if average >= 0.0005 else f"{average:.1e}"  # a daring sample is not impossible
-    return f"Log-probability −{abs(total):.3f} over {count} pieces, the end among them: {told} a piece (geometric mean)"
+    average = probability(math.exp(total / count))
+    over = f"{counted(count, 'piece')}, the end among them" if count > 1 else "1 piece, the end"
+    return f"Log-probability {fixed(total, 3)} over {over}: {average} a piece (geometric mean)"
 
 
 def steps_csv(trace: TranslationTrace) -> str:
@@ -88,16 +88,8 @@ def step_panel(
         share(step=str(step + 1))
     if pressed is not None and may_force:
         force(trace, *pressed, marks=tuple(sorted(forced)))
-    st.download_button(
-        "All steps as CSV",
-        lambda: steps_csv(trace).encode("utf-8-sig"),
-        f"{file_name(trace)}-steps.csv",
-        "text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-        key="steps-csv",
-    )
+    name = f"{file_name(trace)}-steps"
+    csv_button("All steps as CSV", lambda: steps_csv(trace), name, key="steps-csv", alone=True)
 
 
 def force(trace: TranslationTrace, step: int, id_: int, marks: tuple[int, ...]) -> None:

@@ -10,12 +10,14 @@ import streamlit as st
 from model_core.config import DecodingConfig
 from model_core.trace import TranslationTrace
 from model_core.translator import EmptyInput, InputError, Translator
+from viz.appearance import is_dark
 from viz.figures.piece_scores import piece_scores, piece_scores_alt
-from viz.messages import tell
+from viz.messages import tell, tell_removed
 from viz.panels.decode.search import ranks_of, search, trace_of
 from viz.panels.decode.steps import file_name, step_panel, total_in_words
 from viz.picture import show_figure
 from viz.theme import visible
+from viz.wording import counted
 
 SUGGESTED: dict[str, tuple[str, ...]] = {
     "How are you?": ("Comment vas-tu ?", "Ça va ?", "Où est la gare ?"),
@@ -89,9 +91,7 @@ def typed_view(translator: Translator, text: str) -> TranslationTrace | None:
         tell(str(error), "warning")
         return None
     _show_total(trace, ranks)
-    if removed := translator.prepare(target, "The translation").removed:
-        plural = "s" if removed > 1 else ""
-        st.caption(f":material/info: {removed} control character{plural} in what you typed had to be removed.")
+    tell_removed(translator.prepare(target, "The translation").removed)
     step_panel(translator, trace, may_force=False, tinted=True)
     _show_scores(trace, ranks)
     return trace
@@ -102,14 +102,14 @@ def _show_total(trace: TranslationTrace, ranks: tuple[int, ...]) -> None:
     first = sum(rank == 1 for rank in ranks)
     with st.container(key="translation"):
         st.text(trace.target_text or "(nothing)")
-    st.caption(f"{total_in_words(trace)}. The model's own first choice: {first} of {count} pieces.")
+    st.caption(f"{total_in_words(trace)}. The model's own first choice: {first} of {counted(count, 'piece')}.")
 
 
 def _show_scores(trace: TranslationTrace, ranks: tuple[int, ...]) -> None:
     st.subheader("Piece by piece", anchor=False, divider="gray")
     table = scores_table(trace, ranks)
     show_figure(
-        piece_scores(trace, dark=st.context.theme.type == "dark"),
+        piece_scores(trace, dark=is_dark()),
         name=f"{file_name(trace)}-typed",
         key="piece-scores",
         alt=piece_scores_alt(trace),

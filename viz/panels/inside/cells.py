@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from model_core.anatomy import HeadAnatomy
 from viz.panels.inside.labels import Labels
+from viz.wording import counted
+from viz.wording import significant as number
 
 Numbers = NDArray[np.floating]
 
@@ -32,18 +34,13 @@ class CellOrigin:
     marked: int | None = None
 
 
-def number(value: float) -> str:
-    """Six significant digits, with a true minus sign."""
-    return f"{value:.6g}".replace("-", "−")
-
-
 def product_sum(
     left: Numbers, right: Numbers, labels: Sequence[str], names: tuple[str, str, str], cell: float, bias: float | None
 ) -> CellOrigin:
     """A row times a column: `left [N]`, `right [N]`; `names` are those of the terms, of the left and of the right."""
     products = left.astype(np.float64) * right.astype(np.float64)
     total = float(products.sum())
-    sum_line = f"The sum of these {len(products)} products is {number(total)}."
+    sum_line = f"The sum of {counted(len(products), 'product')} is {number(total)}."
     if bias is not None:
         total += bias
         sum_line += f" Plus the bias {number(bias)}: {number(total)}."
@@ -109,7 +106,7 @@ def softmax_cell(a: HeadAnatomy, labels: Labels, row: int, column: int) -> CellO
         (
             f"Each score has the row's highest, {number(highest)}, taken off before e is raised to it: the shares stay "
             "the same and nothing overflows.",
-            f"The {len(grown)} exponentials sum to {number(grown.sum())}; "
+            f"The sum of {counted(len(grown), 'exponential')} is {number(grown.sum())}; "
             f"{number(grown[column])} / {number(grown.sum())} = {number(share)}",
             f"The cell holds {number(a.weights[row, column])}.",
         ),

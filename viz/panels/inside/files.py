@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import partial
 
 import streamlit as st
 
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.matrices import Shown, Stage
+from viz.picture import csv_button
 
 
 def table_csv(origin: CellOrigin) -> str:
@@ -36,11 +38,5 @@ def downloads(stage: Stage) -> None:
     with st.popover("Matrices as CSV", icon=":material/download:", type="tertiary"):
         for shown in stage.matrices:
             name = "-".join(shown.name.lower().replace("_", " ").split())
-            st.download_button(
-                f"{shown.name} as CSV",
-                lambda shown=shown: shown_csv(shown).encode("utf-8-sig"),
-                f"regard-inside-{name}.csv",
-                "text/csv",
-                on_click="ignore",
-                key=f"inside-csv-{name}",
-            )
+            csv = partial(shown_csv, shown)
+            csv_button(f"{shown.name} as CSV", csv, f"regard-inside-{name}", key=f"inside-csv-{name}")

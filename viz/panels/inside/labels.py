@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from model_core.trace import Site, Tokens, TranslationTrace
 from viz.theme import visible
+from viz.wording import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -39,7 +40,7 @@ def shape_sentence(trace: TranslationTrace, site: Site, d_model: int, heads: int
     """The shapes of this sentence: "4 tokens + 2 specials: X is 6 × 256, eight heads of 6 × 32." """
     maps, d_head = trace.maps(site), d_model // heads
     queries, keys = len(maps.query_tokens), len(maps.key_tokens)
-    split = f"{in_words(heads)} head{'s' if heads > 1 else ''} of"
+    split = f"{in_words(heads)} {'head' if heads == 1 else 'heads'} of"
     if site != "cross":
         return f"{_counted(maps.query_tokens)}: X is {queries} × {d_model}, {split} {queries} × {d_head}."
     return (
@@ -52,7 +53,7 @@ def shape_sentence(trace: TranslationTrace, site: Site, d_model: int, heads: int
 def _counted(tokens: Tokens) -> str:
     special = sum(token.special for token in tokens)
     plain = len(tokens) - special
-    return f"{plain} token{'s' * (plain != 1)} + {special} special{'s' * (special != 1)}"
+    return f"{counted(plain, 'token')} + {counted(special, 'special')}"
 
 
 def in_words(number: int) -> str:

@@ -13,6 +13,7 @@ from model_core.translator import Translator
 from viz.components.model_diagram import Block, Stack, model_diagram
 from viz.selection import Selection
 from viz.shared import share
+from viz.wording import counted
 
 SITE_OF: dict[tuple[str, str], Site] = {
     ("encoder", "self-attention"): "encoder_self",
@@ -46,7 +47,7 @@ def stacks_of(sizes: Sequence[PartSize], trace: TranslationTrace, config: ModelC
                 Block("Softmax", 0, note=f"over {config.target_vocabulary:,} pieces"),
             ]
         return Stack(
-            title=f"{name.capitalize()}: {lengths[name]} tokens",
+            title=f"{name.capitalize()}: {counted(lengths[name], 'token')}",
             shape=f"{lengths[name]} × {config.d_model}",
             before=(_end("Embed + position" if config.positions else "Embedding", ends[embedding]),),
             layers=tuple(_layer(mine, name, layer) for layer in range(config.layers)),

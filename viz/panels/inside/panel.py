@@ -10,6 +10,7 @@ import streamlit as st
 from model_core.anatomy import HeadAnatomy, dissect
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
+from viz.appearance import is_dark
 from viz.components.matrix import Cell, matrix
 from viz.figures.products import product_bars
 from viz.panels.inside.cells import CellOrigin
@@ -19,6 +20,7 @@ from viz.panels.inside.matrices import Shown, Stage
 from viz.panels.inside.stages import PROJECTIONS, STAGES, stage_at
 from viz.picture import show_figure
 from viz.selection import Selection, index_from
+from viz.wording import counted, significant
 
 _NAMES = [f"{number} {name}" for number, name in enumerate(STAGES, start=1)]
 _WIDEST = 90  # columns of a matrix that is given no more room than this
@@ -151,9 +153,10 @@ def show_origin(stage: Stage, origin: CellOrigin, cell: Cell) -> None:
         st.caption("Choose another cell of the last matrix above, by a click or with arrow keys and Enter.")
         return
     largest = int(np.abs(origin.bars).argmax())
-    alt = f"{len(origin.bars)} bars, {origin.bars_are}; the largest is {origin.bars[largest]:.4g}, at "
-    alt += f"{origin.terms_are} {origin.labels[largest]}. They sum to {origin.bars.sum():.6g}."
-    dark = st.context.theme.type == "dark"
+    alt = f"{counted(len(origin.bars), 'bar')}, {origin.bars_are}; the largest is "
+    alt += f"{significant(origin.bars[largest], 4)}, at {origin.terms_are} {origin.labels[largest]}. They sum to "
+    alt += f"{significant(origin.bars.sum())}."
+    dark = is_dark()
     left, right = st.columns([3, 2], gap="medium")
     with left:
         figure = product_bars(

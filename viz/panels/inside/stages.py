@@ -9,6 +9,7 @@ from viz.panels.inside import cells
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.labels import Labels
 from viz.panels.inside.matrices import Shown, Stage, head_matrix, inputs, memory, scores, stream, weights
+from viz.wording import counted
 
 STAGES = ("X", "W", "Q, K, V", "QKᵀ", "÷ √d", "Mask", "Softmax", "× V", "Concat", "W_O", "Residual")
 PROJECTIONS = ("Q", "K", "V")
@@ -165,10 +166,10 @@ def _summed(a: HeadAnatomy, labels: Labels) -> Stage:
 def _concatenated(a: HeadAnatomy, labels: Labels) -> Stage:
     count = len(labels.model) // a.d_head
     mine = (a.head * a.d_head, (a.head + 1) * a.d_head)
-    note = f"{count} heads, the chosen one framed"
+    note = f"{counted(count, 'head')}, the chosen one framed"
     return Stage(
-        f"The outputs of all {count} heads are written side by side; head {a.head + 1} fills dimensions "
-        f"{mine[0] + 1} to {mine[1]}.",
+        f"The outputs of the layer's {counted(count, 'head')} are written side by side; head {a.head + 1} fills "
+        f"dimensions {mine[0] + 1} to {mine[1]}.",
         (
             Shown("Head output", "AV", a.head_output, labels.queries, labels.head, "this head's"),
             "with the others →",

@@ -9,6 +9,7 @@ import streamlit as st
 from model_core.trace import AttentionMaps
 from model_core.training.live import EXAMPLE, Snapshot
 from model_core.words import AttentionView
+from viz.appearance import is_dark
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
 from viz.figures.learning import film_strip, frames_of
@@ -115,7 +116,7 @@ def show_strip(snapshots: Sequence[Snapshot], layer: int, head: int | None) -> N
     on_it = [round(frame.diagonal(layer, head).largest * rows) for frame in frames]
     st.caption(f"The attention map of {EXAMPLE} as it was learned; above each, the training step")
     show_figure(
-        film_strip([(frame.step, frame.cross.map(layer, head)) for frame in frames], dark=_dark()),
+        film_strip([(frame.step, frame.cross.map(layer, head)) for frame in frames], dark=is_dark()),
         name="regard-learn-strip",
         key="learn-strip",
         alt=f"{len(frames)} maps from step {frames[0].step} to {frames[-1].step}; rows on the diagonal, of {rows}: "
@@ -138,7 +139,7 @@ def show_map(now: Snapshot, layer: int, head: int | None) -> None:
         "cross", maps.map(layer, head), maps.allowed, maps.query_tokens, maps.key_tokens, now.predicted
     )
     show_figure(
-        attention_heatmap(view, dark=_dark()),
+        attention_heatmap(view, dark=is_dark()),
         name=f"regard-learn-step{now.step}",
         key="learn-map",
         alt=f"Step {now.step}: {on_it} of {rows} rows are on the diagonal. {attention_alt(view)}",
@@ -149,7 +150,3 @@ def show_map(now: Snapshot, layer: int, head: int | None) -> None:
         "column further in each row. Tokens are right where the model finds the right one most probable, each after a "
         "right beginning."
     )
-
-
-def _dark() -> bool:
-    return st.context.theme.type == "dark"

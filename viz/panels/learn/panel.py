@@ -12,6 +12,7 @@ import streamlit as st
 
 from model_core.trace import TraceError
 from model_core.training.live import HELD_OUT, LiveState, Snapshot, shipped_snapshots
+from viz.appearance import is_dark
 from viz.figures.learning import Curves, curves_csv, learning_curves
 from viz.messages import tell
 from viz.panels.learn.film import choose_layer_and_head, look_back, show_map, show_strip
@@ -19,6 +20,7 @@ from viz.panels.learn.runs import KEPT, WANTED, Run, classroom, described, newes
 from viz.panels.learn.settings import what_to_look_for
 from viz.picture import show_figure
 from viz.translators import CHECKPOINTS
+from viz.wording import counted, significant
 
 SHIPPED = "shipped model"
 WATCHED = "learn-watched"  # the training that was last seen going on
@@ -107,12 +109,17 @@ def _told(state: LiveState) -> str:
     if state.phase == "training":
         if speed is None:
             return "Making the model …"
-        return f"{speed:.0f} steps a second: about {(state.steps - state.step) / speed:.0f} s to go."
+        return f"{_pace(speed)} steps a second: about {(state.steps - state.step) / speed:.0f} s to go."
     if state.phase == "paused":
         return "Paused. Its place is free for others meanwhile."
     if state.phase == "finished":
         return f"Done in {state.seconds:.0f} s of training. Move the slider to look back."
     return state.message or "Stopped. What it learned until then stays here."
+
+
+def _pace(speed: float) -> str:
+    """Whole steps where there are many; of a few, or of less than one, the decimals are what one waits by."""
+    return f"{speed:.0f}" if speed >= 9.95 else f"{speed:.1f}" if speed >= 0.95 else significant(speed, 2)
 
 
 def _film(histories: dict[str, tuple[Snapshot, ...]], run: Run | None, state: LiveState | None) -> None:
@@ -146,11 +153,11 @@ def _curves(histories: dict[str, tuple[Snapshot, ...]]) -> None:
     share = newest_curves.diagonal[-1] or 0.0
     beyond = f" The {SHIPPED}'s line goes on to step {curves[0].steps[-1]:,}." if curves[0].steps[-1] > last else ""
     show_figure(
-        learning_curves(curves, last, dark=st.context.theme.type == "dark"),
+        learning_curves(curves, last, dark=is_dark()),
         name="regard-learn-curves",
         key="learn-curves",
-        alt=f"{len(curves)} trainings. {newest_curves.name}: {share:.0%} of the rows are on the diagonal of its best "
-        f"layer at step {newest_curves.steps[-1]}.",
+        alt=f"{counted(len(curves), 'training')}. {newest_curves.name}: {share:.0%} of the rows are on the diagonal of "
+        f"its best layer at step {newest_curves.steps[-1]}.",
         csv=lambda: curves_csv(curves),
     )
     judged = any(value is not None for one in curves for value in one.exact)

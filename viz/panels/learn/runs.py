@@ -10,6 +10,7 @@ import streamlit as st
 
 from model_core.training.live import Classroom, ClassroomFull, LiveRun, LiveSettings
 from viz.messages import tell
+from viz.wording import counted
 
 KEPT = 4
 WANTED = "learn-wanted"  # the training that the page turns to as soon as there is something to see of it
@@ -44,11 +45,11 @@ def described(settings: LiveSettings) -> str:
     words = {
         "positions": "without positions",
         "learning_rate": f"learning rate {settings.learning_rate:g}",
-        "layers": f"{settings.layers} layer{'s' if settings.layers > 1 else ''}",
-        "heads": f"{settings.heads} head{'s' if settings.heads > 1 else ''}",
+        "layers": counted(settings.layers, "layer"),
+        "heads": counted(settings.heads, "head"),
         "width": f"width {settings.width}",
         "label_smoothing": f"label smoothing {settings.label_smoothing:g}",
-        "steps": f"{settings.steps:,} steps",
+        "steps": counted(settings.steps, "step"),
         "seed": f"seed {settings.seed}",
     }
     return ", ".join(words[name] for name in words if name in changed) or "as proposed"
@@ -65,12 +66,11 @@ def newest() -> Run | None:
 
 
 def start(settings: LiveSettings) -> None:
-    """A new training in this tab; the one before is stopped, and the oldest forgotten where there are too many."""
+    """A new training in this tab; the one before is stopped if there is a place for the new one, and the oldest is
+    forgotten where there are too many."""
     before = newest()
-    if before is not None:
-        before.live.stop()
     try:
-        live = classroom().start(settings)
+        live = classroom().start(settings, replacing=before.live if before else None)
     except ClassroomFull as error:
         st.session_state[_PROBLEM] = str(error)
         return

@@ -8,6 +8,7 @@ from typing import TypeVar
 import streamlit as st
 
 from model_core.training.live import MOST, LiveSettings
+from viz.linked import link_number, linked_number
 
 Value = TypeVar("Value", int, float)
 
@@ -24,9 +25,9 @@ KEYS = {
     "label_smoothing": "smoothing",
     "positions": "positions",
     "steps": "steps",
-    "seed": "seed",
 }
-"""The settings' names in the link."""
+"""The settings' names in the link, where Streamlit writes them."""
+SEED = "seed"  # its name there; see `linked_number`
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def take(settings: LiveSettings) -> None:
     """Puts settings into the controls."""
     for name, key in KEYS.items():
         st.session_state[key] = getattr(settings, name)
+    link_number(SEED, settings.seed, PROPOSED.seed)
 
 
 def choose_settings() -> LiveSettings:
@@ -74,12 +76,11 @@ def choose_settings() -> LiveSettings:
         smoothing = _pick("Label smoothing", SMOOTHINGS, "label_smoothing", 150, spread)
         steps = _pick("Steps", STEPS, "steps", 100, "Batches of 64 sequences to learn from.")
         told = "What the initial weights and the sequences follow from: the same seed, the same training."
-        most = MOST["seed"]
-        seed = st.number_input("Seed", 1, most, PROPOSED.seed, key="seed", bind="query-params", width=120, help=told)
+        seed = linked_number("Seed", 1, MOST["seed"], PROPOSED.seed, key=SEED, width=120, help=told)
         with st.container(width="content", height=42, border=False, vertical_alignment="center"):
             told = "Off: no positional encoding, so that the model sees letters without their order."
             positions = st.toggle("Positions", PROPOSED.positions, key="positions", bind="query-params", help=told)
-    return LiveSettings(rate, layers, heads, width, smoothing, positions, steps, int(seed))
+    return LiveSettings(rate, layers, heads, width, smoothing, positions, steps, seed)
 
 
 def offer_experiments() -> LiveSettings | None:

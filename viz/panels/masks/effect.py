@@ -8,19 +8,21 @@ import streamlit as st
 
 from model_core.mask_experiment import MaskCell, MaskedPass, MaskSetting, Shift, shifts
 from model_core.translator import Translator
+from viz.appearance import is_dark
 from viz.choose import choose_step
 from viz.components.matrix import fitted_limits, matrix
-from viz.figures.masks import next_token_figure, signed
+from viz.figures.masks import next_token_figure
 from viz.linked import unlink
 from viz.messages import tell
-from viz.panels.masks.panel import dark, write_cells
+from viz.panels.masks.panel import cells_csv, write_cells
 from viz.panels.masks.runs import Searched, run_search
 from viz.panels.masks.state import Subject, cell_at
 from viz.panels.masks.words import differing, marked_html, told_apart
-from viz.picture import show_figure
+from viz.picture import csv_button, show_figure
 from viz.selection import Selection
 from viz.shared import share
 from viz.theme import visible
+from viz.wording import fixed, probability, signed
 
 TOKENS_SHOWN = 5
 SEEN = "Without the causal mask every row sees the answer: the token it has to predict is the next row's input."
@@ -103,6 +105,10 @@ def effect_on_weights(subject: Subject, selection: Selection, usual: MaskedPass,
             difference, rows, columns, key="weights-difference", name="Difference of weights", masked=hidden,
             limits=limits, diverging=True,
         )  # fmt: skip
+    allowed = {"allowed before": usual.allowed[head], "allowed after": changed.allowed[head]}
+    columns_of = allowed | {"before": before, "after": after, "after minus before": difference}
+    csv = lambda: cells_csv(rows, columns, columns_of)  # noqa: E731
+    csv_button("Before, after and difference as CSV", csv, "regard-masks-weights", key="weights-csv", alone=True)
 
 
 def effect_on_next_token(
@@ -111,7 +117,7 @@ def effect_on_next_token(
     """Bars before and after for the most probable tokens of the chosen row."""
     found = shifts(usual, changed, step, TOKENS_SHOWN)
     names = told_apart(translator.tokenizer.tokens([shift.id for shift in found]))
-    figure = next_token_figure(names, [s.before for s in found], [s.after for s in found], dark=dark())
+    figure = next_token_figure(names, [s.before for s in found], [s.after for s in found], dark=is_dark())
     alt = most_changed(names, found, step)
     st.text(alt)
     row = most_changed_row(usual, changed)
@@ -128,8 +134,8 @@ def most_changed(names: list[str], found: tuple[Shift, ...], step: int) -> str:
     if abs(shift.difference) < 0.0005:
         return f"Next token after row {step + 1}: none of these probabilities changes by 0.001 or more."
     return (
-        f"Next token after row {step + 1}: “{visible(names[index])}” changes most, from {shift.before:.3f} to "
-        f"{shift.after:.3f}."
+        f"Next token after row {step + 1}: “{visible(names[index])}” changes most, from "
+        f"{probability(shift.before)} to {probability(shift.after)}."
     )
 
 
@@ -150,24 +156,29 @@ def effect_on_one_pass(subject: Subject, setting: MaskSetting, usual: MaskedPass
     sums = [found.log_probability(subject.target) for found in (usual, changed)]
     right = [int((found.log_probabilities.argmax(axis=1) == list(subject.target)).sum()) for found in (usual, changed)]
     left, middle = st.columns(2)
-    left.metric(
-        "Log-probability of the translation, in one pass",
-        minus(sums[1]),
-        f"{sums[1] - sums[0]:+.2f} against {minus(sums[0])} before",
-    )
-    middle.metric(
-        "Rows whose most probable token is the translation's",
-        f"{right[1]} of {len(subject.target)}",
-        f"{right[1] - right[0]:+d} against {right[0]} before",
-    )
+    with left:
+        name = "Log-probability of the translation, in one pass"
+        metric(name, fixed(sums[1]), sums[1] - sums[0], fixed(sums[0]), 2)
+    with middle:
+        name = "Rows whose most probable token is the translation's"
+        metric(name, f"{right[1]} of {len(subject.target)}", right[1] - right[0], str(right[0]))
     if not setting.causal:
         alone = setting == MaskSetting(causal=False)
         st.markdown(f"{SEEN} {about_the_future(sums[0], sums[1]) if alone else ''}")
 
 
-def minus(number: float) -> str:
-    """Two decimals, with a true minus sign."""
-    return f"{number:.2f}".replace("-", "−")
+def metric(label: str, value: str, change: float, before: str, digits: int = 0) -> None:
+    """A number, and by how much it has changed. A change that rounds to nothing has neither arrow nor colour; of the
+    others Streamlit would take only a hyphen for a minus."""
+    told = signed(change, digits)
+    fell, none = told.startswith("−"), told[0] not in "+−"
+    st.metric(
+        label,
+        value,
+        f"{told} against {before} before",
+        delta_color="off" if none else "red" if fell else "green",
+        delta_arrow="off" if none else "down" if fell else "up",
+    )
 
 
 def about_the_future(before: float, after: float) -> str:

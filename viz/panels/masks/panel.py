@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_core.mask_experiment import ChangedMasks, MaskCell, MaskedPass, MaskSetting, flipped
+from model_core.mask_experiment import MaskCell, MaskedPass, MaskSetting, flipped, rule_mask
 from model_core.trace import Site, Tokens
+from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.components.matrix import matrix
 from viz.figures.masks import PAD, mask_alt, mask_figure, padding_figure
@@ -15,7 +18,7 @@ from viz.linked import SWITCH, linked
 from viz.messages import tell
 from viz.panels.masks.link import spell
 from viz.panels.masks.state import REFUSED, Reach, Subject, cell_at, read_setting
-from viz.picture import show_figure
+from viz.picture import csv_button, show_figure
 from viz.selection import Selection
 from viz.shared import share
 from viz.theme import visible
@@ -23,16 +26,10 @@ from viz.theme import visible
 REACHES: tuple[Reach, ...] = ("this head", "this layer", "all layers")
 
 
-def dark() -> bool:
-    """Whether the page is dark."""
-    return st.context.theme.type == "dark"
-
-
 def rule_masks(subject: Subject, setting: MaskSetting, site: Site) -> np.ndarray:
     """The mask `[Q, K]` of a site that the two rules make, without single cells."""
     queries, keys = subject.tokens(site)
-    rules = ChangedMasks(MaskSetting(setting.padding, setting.causal), subject.source)
-    return rules.allowed(site, 0, 1, len(queries), len(keys))[0].numpy()
+    return rule_mask(setting, subject.source, site, len(queries), len(keys))
 
 
 def three_masks(subject: Subject, sentences: list[Tokens]) -> MaskSetting:
@@ -67,7 +64,7 @@ def three_masks(subject: Subject, sentences: list[Tokens]) -> MaskSetting:
 
 def show_padding(sentences: list[Tokens], setting: MaskSetting) -> None:
     """The batch's picture; without the mask every place is open."""
-    figure = padding_figure(sentences, masked=setting.padding, dark=dark())
+    figure = padding_figure(sentences, masked=setting.padding, dark=is_dark())
     table = pd.DataFrame(
         [
             (number, place, token.text, token.text != PAD or not setting.padding)
@@ -77,7 +74,8 @@ def show_padding(sentences: list[Tokens], setting: MaskSetting) -> None:
         columns=["sentence", "position", "token", "may be looked at"],
     )
     count = sum(token.text == PAD for tokens in sentences for token in tokens)
-    alt = f"Padding mask of a batch of {len(sentences)} x {len(sentences[0])} tokens: {count} of them are padding."
+    alt = f"Padding mask of a batch of {len(sentences)} x {len(sentences[0])} tokens: {count} of them "
+    alt += "is padding." if count == 1 else "are padding."
     show_figure(figure, name="regard-masks-padding", key="mask-padding", alt=alt, csv=lambda: table.to_csv(index=False))
     if not count:
         st.caption("Nothing is padded here: type a second sentence of another length.")
@@ -87,7 +85,7 @@ def show_mask(subject: Subject, setting: MaskSetting, site: Site, labels: tuple[
     """One site's mask of the sentence that is looked at."""
     allowed = rule_masks(subject, setting, site)
     queries, keys = subject.tokens(site)
-    figure = mask_figure(allowed, queries, keys, site=site, query_label=labels[0], key_label=labels[1], dark=dark())
+    figure = mask_figure(allowed, queries, keys, site=site, query_label=labels[0], key_label=labels[1], dark=is_dark())
     table = pd.DataFrame(allowed.astype(int), [t.text for t in queries], [t.text for t in keys])
     show_figure(
         figure,
@@ -165,26 +163,19 @@ def show_head(subject: Subject, setting: MaskSetting, selection: Selection, foun
         sums = weights.sum(axis=1, dtype=np.float64)
         st.markdown(f"**3. Softmax:** each row sums to {sums.mean():.3f}")
         matrix(weights, rows, columns, key="weights", name="Weights", masked=~allowed, limits=(0.0, 1.0))
-    st.download_button(
-        "The three matrices as CSV",
-        lambda: head_csv(rows, columns, scores, allowed, weights).encode("utf-8-sig"),
-        "regard-masks-head.csv",
-        "text/csv",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-    )
+    csv = lambda: cells_csv(rows, columns, {"score": scores, "allowed": allowed, "weight": weights})  # noqa: E731
+    csv_button("The three matrices as CSV", csv, "regard-masks-head", key="head-csv", alone=True)
 
 
-def head_csv(rows: list[str], columns: list[str], scores: np.ndarray, allowed: np.ndarray, weights: np.ndarray) -> str:
-    """A line a cell, numbers from 1."""
+def cells_csv(rows: list[str], columns: list[str], matrices: Mapping[str, np.ndarray]) -> str:
+    """Matrices `[Q, K]` side by side: a line a cell, a column a matrix; queries and keys with numbers from 1."""
     table = pd.DataFrame(
         [
-            (q + 1, query, k + 1, key, scores[q, k], bool(allowed[q, k]), weights[q, k])
+            (q + 1, query, k + 1, key, *(matrix[q, k] for matrix in matrices.values()))
             for q, query in enumerate(rows)
             for k, key in enumerate(columns)
         ],
-        columns=["query", "query token", "key", "key token", "score", "allowed", "weight"],
+        columns=["query", "query token", "key", "key token", *matrices],
     )
     return table.to_csv(index=False, lineterminator="\r\n")
 

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from model_core.meaning import WordSimilarity, word_similarity
 from model_core.sense_map import told_sense
 from model_core.translator import Translator
+from viz.appearance import is_dark
 from viz.figures.meaning import across_lines, own_lines, pair_name, pairs_of, similarity_matrix
 from viz.figures.sense_map import Star, sense_map, separation_lines
 from viz.panels.meaning.data import SenseSet, sense_set, senses, unrelated
 from viz.panels.meaning.sentences import SharedWord, link, linked
 from viz.picture import show_figure
+from viz.wording import fixed
 
 BETWEEN = "between the senses"
 DIRECTIONS = (BETWEEN, "widest (PCA)")
@@ -51,13 +53,13 @@ def layers_panel(translator: Translator, shared: SharedWord) -> None:
 
 def similarities(translator: Translator, shared: SharedWord, depth: int) -> None:
     """Lines over the layers, and the matrix of the chosen one."""
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     numbers, alike = shared.numbers, word_similarity([s.encoded for s in shared.sentences], shared.spans)
     others = unrelated(translator).words
     pair = (numbers[0], numbers[1])
     told = (
         f"At layer {depth} the vectors of “{shared.word}” in sentences {pair[0]} and {pair[1]} have a cosine of "
-        f"{alike.across[depth, 0, 1]:.2f}; two unrelated words have {others[depth].mean():.2f} on average."
+        f"{fixed(alike.across[depth, 0, 1])}; two unrelated words have {fixed(float(others[depth].mean()))} on average."
     )
     st.text(told)
     left, middle, right = st.columns([5, 5, 3], gap="medium")
@@ -70,7 +72,9 @@ def similarities(translator: Translator, shared: SharedWord, depth: int) -> None
     with middle:
         st.markdown("**To its own embedding**")
         figure = own_lines(alike.own, numbers, chosen=depth, dark=dark)
-        told = f"At layer {depth} sentence {numbers[0]}'s vector and the embedding: cosine {alike.own[depth, 0]:.2f}."
+        told = (
+            f"At layer {depth} sentence {numbers[0]}'s vector and the embedding: cosine {fixed(alike.own[depth, 0])}."
+        )
         show_figure(figure, name="regard-meaning-own", key="own", alt=told, csv=lambda: _own_csv(alike, numbers))
     with right:
         st.markdown(f"**Cosines at layer {depth}**")
@@ -110,7 +114,7 @@ def drift(known: SenseSet, shared: SharedWord, depth: int) -> None:
             "linear probe, held-out sentences": known.held_out_told,
             "nearest centroid": known.nearest,
         }
-        figure = separation_lines(shares, known.chance, chosen=depth, dark=st.context.theme.type == "dark")
+        figure = separation_lines(shares, known.chance, chosen=depth, dark=is_dark())
         csv = lambda: pd.DataFrame(shares).to_csv(index_label="layer")  # noqa: E731
         show_figure(figure, name="regard-meaning-senses", key="senses", alt=told, csv=csv)
         for sentence, sense in zip(shared.sentences, told_sense(known.probes[depth], scores), strict=True):
@@ -159,7 +163,7 @@ def _map(
         Star(str(sentence.number), sentence.encoded.text, (float(place[0]), float(place[1])))
         for sentence, place in zip(shared.sentences, own, strict=True)
     ]
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     figure = sense_map(places, known.texts, known.senses, known.held_out, stars, dark=dark, titles=titles)
     csv = lambda: _map_csv(known, places)  # noqa: E731
     show_figure(figure, name=f"regard-meaning-map-layer{depth}", key="map", alt=told, csv=csv)

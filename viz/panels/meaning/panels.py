@@ -15,14 +15,16 @@ from model_core.meaning import cosine
 from model_core.trace import Tokens, TranslationTrace
 from model_core.translator import Translator
 from model_core.word_spans import WordSpan
+from viz.appearance import is_dark
 from viz.choose import choose_map, default_selection
 from viz.components.tinted import Row, Tint, tinted
 from viz.figures.meaning import pair_name, pairs_of, sentence_histogram
 from viz.frame import find, show_notes
 from viz.panels.meaning.data import senses, unrelated
 from viz.panels.meaning.sentences import Sentence, SharedWord
-from viz.picture import show_figure
+from viz.picture import csv_button, show_figure
 from viz.theme import visible
+from viz.wording import fixed, probability
 
 SHOWN = 0.05  # attention below this has its tint but no number
 NAMED = 3
@@ -88,12 +90,12 @@ def _sentences(numbers: Sequence[str]) -> str:
 def _translation(
     number: int, trace: TranslationTrace, span: WordSpan | None, became: Sequence[AlignedWord] | None, word: str
 ) -> None:
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     st.caption(f"Sentence {number}")
     source = _marks(trace.source_tokens, [] if span is None else [span])
     marks = _marks(trace.predicted_tokens, [aligned.span for aligned in became or ()])
     for aligned in became or ():
-        marks[aligned.span.start] = Tint(marked=True, note=f"{aligned.probability:.2f}")
+        marks[aligned.span.start] = Tint(marked=True, note=probability(aligned.probability, 2))
     told = "" if span is None or became is None else _told(trace, span, became, word)
     rows = (
         Row(f"Sentence {number}", trace.source_tokens[1:-1], source[1:-1]),
@@ -111,7 +113,7 @@ def _told(trace: TranslationTrace, span: WordSpan, became: Sequence[AlignedWord]
     """What the word became, how sure the model was, and which sense that is."""
     if not became:
         return "The translation has no word."
-    parts = [f"“{a.span.text}” (probability {a.probability:.2f}, attention {a.share:.2f})" for a in became]
+    parts = [f"“{a.span.text}” (probability {probability(a.probability, 2)}, attention {a.share:.2f})" for a in became]
     told = f"“{span.text}” → {', '.join(parts)}"
     if word not in senses():
         return f"{told}."
@@ -146,14 +148,13 @@ def attention_of_word(traces: Mapping[int, TranslationTrace], shared: SharedWord
         label = f"What {span.text} looks at in sentence {number}"
         pictured.append(Row(label, tokens, marks, looks_most(span, tokens, row)))
     name = f"regard-meaning-looks-layer{selection.layer + 1}"
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     tinted(pictured, what="what the word looks at", name=name, dark=dark, key="looks")
     st.caption(
         f"The colour runs from 0 to the strongest weight here, {top:.2f}; numbers below {SHOWN} are left out. A word "
         "of several pieces looks with all of them: the mean of their rows."
     )
-    csv = lambda: _looks_csv(traces, rows)  # noqa: E731
-    st.download_button("Weights as CSV", csv, f"{name}.csv", "text/csv", on_click="ignore")
+    csv_button("Weights as CSV", lambda: _looks_csv(traces, rows), name, key="looks-csv", alone=True)
 
 
 def word_attention(trace: TranslationTrace, span: WordSpan, layer: int, head: int | None) -> NDArray[np.float64]:
@@ -169,13 +170,13 @@ def looks_most(span: WordSpan, tokens: Tokens, row: NDArray[np.float64]) -> str:
     )
 
 
-def _looks_csv(traces: Mapping[int, TranslationTrace], rows: Mapping[int, NDArray[np.float64]]) -> bytes:
+def _looks_csv(traces: Mapping[int, TranslationTrace], rows: Mapping[int, NDArray[np.float64]]) -> str:
     table = [
         {"sentence": number, "token": place, "text": visible(token.text), "weight": weight}
         for number, row in rows.items()
         for place, (token, weight) in enumerate(zip(traces[number].source_tokens, row, strict=True), start=1)
     ]
-    return pd.DataFrame(table).to_csv(index=False).encode("utf-8-sig")
+    return pd.DataFrame(table).to_csv(index=False)
 
 
 def whole_sentences(
@@ -192,7 +193,7 @@ def whole_sentences(
     left, right = st.columns([7, 5], gap="medium")
     with left:
         names = [pair_name(pair, numbers) for pair in pairs]
-        figure = sentence_histogram(others, own, names, dark=st.context.theme.type == "dark")
+        figure = sentence_histogram(others, own, names, dark=is_dark())
         table = pd.DataFrame({"pair": [*names, *["unrelated"] * len(others)], "cosine": [*own, *others]})
         csv = lambda: table.to_csv(index=False)  # noqa: E731
         show_figure(figure, name="regard-meaning-sentences", key="wholes", alt=told, csv=csv)
@@ -209,10 +210,12 @@ def closeness(
 ) -> str:
     """The closest pair beside unrelated ones, in one sentence."""
     best = int(np.argmax(own))
-    above = 100 * float((others >= own[best]).mean())
-    share = "none is" if not above else f"{above:.1f} % are"
+    above = int((others >= own[best]).sum())
+    percent = 100 * above / len(others)
+    some = f"{above:,} ({percent:.1f} %) are" if percent >= 0.1 else f"{above:,} are"
+    share = some if above > 1 else "one is" if above else "none is"
     return (
-        f"Sentences {pair_name(pairs[best], numbers)} have mean encoder outputs with a cosine of {own[best]:.2f}. "
-        f"Of {len(others):,} pairs of unrelated sentences (mean {others.mean():.2f}, highest {others.max():.2f}) "
-        f"{share} at least as alike."
+        f"Sentences {pair_name(pairs[best], numbers)} have mean encoder outputs with a cosine of {fixed(own[best])}. "
+        f"Of {len(others):,} pairs of unrelated sentences (mean {fixed(float(others.mean()))}, highest "
+        f"{fixed(float(others.max()))}) {share} at least as alike."
     )

@@ -10,7 +10,7 @@ import streamlit as st
 from model_core.meaning import Encoded
 from model_core.translator import EmptyInput, InputError, Source, Translator
 from model_core.word_spans import WordSpan, shared_words
-from viz.messages import tell
+from viz.messages import tell, tell_removed
 from viz.panels.meaning.data import encoded_sentences, senses
 
 MOST_SENTENCES = 6
@@ -120,9 +120,7 @@ def _usable(translator: Translator, lines: Sequence[str]) -> list[Sentence]:
             tell(f"Sentence {number} has no character that can be read, so it is left out.", "warning")
         except InputError as error:
             tell(str(error), "warning")
-    if removed := sum(source.removed for _, source in good):
-        plural = "s" if removed > 1 else ""
-        st.caption(f":material/info: {removed} control character{plural} in what you typed had to be removed.")
+    tell_removed(sum(source.removed for _, source in good))
     encoded = encoded_sentences(translator, [source.text for _, source in good]) if good else []
     return [Sentence(number, one) for (number, _), one in zip(good, encoded, strict=True)]
 

@@ -13,6 +13,7 @@ import streamlit as st
 
 from model_core.position_experiment import Floats, encoding_table
 from model_core.translator import Translator
+from viz.appearance import is_dark
 from viz.figures.positions import (
     MOST_CURVES,
     Similarity,
@@ -20,6 +21,7 @@ from viz.figures.positions import (
     encoding_heatmap,
     shown_dimensions,
     shown_positions,
+    similarity_by_distance,
     similarity_curve,
     similarity_heatmap,
     similarity_matrix,
@@ -27,6 +29,7 @@ from viz.figures.positions import (
 )
 from viz.linked import linked, unlink
 from viz.picture import show_figure
+from viz.wording import fixed, significant
 
 BASES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
@@ -120,7 +123,7 @@ def encoding_panel(own: Settings, sentence: int | None) -> None:
     """The sliders and the pictures; `sentence` is how many tokens the sentence has, if there is one."""
     now = ask_settings(own)
     table = encoding_table(now["positions"], now["d_model"], float(now["base"]))
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     left, right = st.columns(2, gap="medium")
     with left:
         show_table(table, sentence, dark)
@@ -138,8 +141,8 @@ def show_table(table: Floats, sentence: int | None, dark: bool) -> None:
         st.caption(f"{drawn} of the {d_model} dimensions are drawn: whole pairs, evenly spread. The CSV has all.")
     alt = (
         f"Sinusoidal encoding of {positions} positions in {d_model} dimensions: fast waves in the first dimensions, "
-        f"slow ones in the last. The last dimension goes from 1 at position 0 to {table[-1, -1]:.3f} at position "
-        f"{positions - 1}."
+        f"slow ones in the last. The last dimension goes from 1 at position 0 to {fixed(float(table[-1, -1]), 3)} at "
+        f"position {positions - 1}."
     )
     show_figure(
         encoding_heatmap(table, sentence, dark=dark),
@@ -158,12 +161,14 @@ def show_curves(table: Floats, base: int, dark: bool) -> None:
     if not dimensions:
         st.info("Choose at least one dimension.")
         return
+    plural = "s" if len(dimensions) > 1 else ""
     lengths = ", ".join(f"{wave_length(dimension, d_model, base):,.4g}" for dimension in dimensions)
     show_figure(
         encoding_curves(table, dimensions, float(base), dark=dark),
         name="regard-positions-curves",
         key="encoding-curves",
-        alt=f"Dimensions {', '.join(map(str, dimensions))} over {positions} positions; wave lengths {lengths}.",
+        alt=f"Dimension{plural} {', '.join(map(str, dimensions))} over {positions} positions; wave length{plural} "
+        f"{lengths}.",
         csv=lambda: pd.DataFrame(table[:, dimensions], columns=dimensions).to_csv(index_label="position"),
     )
 
@@ -175,7 +180,7 @@ def show_similarity(table: Floats, dark: bool) -> None:
     kind: Similarity = st.segmented_control(
         "Measure", get_args(Similarity), default="dot product", required=True, key="measure", bind="query-params"
     )
-    values = similarity_matrix(table, kind)[0]
+    values = similarity_by_distance(table, kind)
     zero = np.flatnonzero(values < values[0] / 2)
     half = f"it falls below half of that at distance {zero[0]}" if len(zero) else "it never falls below half of that"
     step = shown_positions(positions)
@@ -195,9 +200,9 @@ def show_similarity(table: Floats, dark: bool) -> None:
         )
     with right:
         show_figure(
-            similarity_curve(table, kind, dark=dark),
+            similarity_curve(values, kind, dark=dark),
             name="regard-positions-by-distance",
             key="similarity-curve",
-            alt=f"The {kind} by distance: {values[0]:.4g} at 0, {values[1]:.4g} at 1; {half}.",
+            alt=f"The {kind} by distance: {values[0]:.4g} at 0, {significant(float(values[1]), 4)} at 1; {half}.",
             csv=lambda: pd.DataFrame({kind: values}).to_csv(index_label="distance"),
         )

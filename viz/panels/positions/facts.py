@@ -9,9 +9,12 @@ import streamlit as st
 from model_core.position_experiment import Floats, PositionChange, input_norms, word_groups
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
+from viz.appearance import is_dark
 from viz.figures.position_bars import SMALLEST, token_bars
+from viz.linked import linked_number
 from viz.panels.positions.outcome import find_outcome
 from viz.picture import show_figure
+from viz.wording import significant
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -32,7 +35,7 @@ def norms_panel(translator: Translator, trace: TranslationTrace) -> None:
     )
     series = {"embedding, as stored": table, "embedding × √d_model": scaled, "positional encoding": encoding}
     show_figure(
-        token_bars(trace.source_tokens, series, "length (norm)", dark=st.context.theme.type == "dark"),
+        token_bars(trace.source_tokens, series, "length (norm)", dark=is_dark()),
         name="regard-positions-norms",
         key="norms",
         alt=f"For each source token the length of its stored embedding ({table.mean():.2f} on average), of the scaled "
@@ -52,13 +55,13 @@ def equivariance_panel(translator: Translator, trace: TranslationTrace) -> None:
     if len(word_groups(trace.source_tokens)) < 2:
         st.info("This needs a sentence of two words or more, so that there is something to shuffle.")
         return
-    seed = st.number_input("Seed of the order", 0, 9999, 1, key="order", bind="query-params", width=170)
+    seed = linked_number("Seed of the order", 0, 9999, 1, key="order", width=170)
     off, off_shuffled, shuffled = (
         find_outcome(translator, trace, change)
         for change in (
             PositionChange("off"),
-            PositionChange("off", shuffle=int(seed)),
-            PositionChange(shuffle=int(seed)),
+            PositionChange("off", shuffle=seed),
+            PositionChange(shuffle=seed),
         )
     )
     with_positions = np.abs(trace.encoder_states[-1] - shuffled.states_put_back()[-1]).max(axis=-1)
@@ -66,17 +69,17 @@ def equivariance_panel(translator: Translator, trace: TranslationTrace) -> None:
     st.text(f"{trace.source_text}  ⇄  {off_shuffled.source_text}")
     st.markdown(
         f"Without positions the encoder turns both into **the same vectors in another order**: no number of its "
-        f"{without.size} output vectors differs by more than **{without.max():.1e}**, float32's rounding. "
-        f"With positions they differ by up to **{with_positions.max():.2g}**. "
+        f"{without.size} output vectors differs by more than **{significant(float(without.max()), 2)}**, float32's "
+        f"rounding. With positions they differ by up to **{with_positions.max():.2g}**. "
         + ("The translations without positions are the same, too." if off.text == off_shuffled.text else "")
     )
     series = {"with positions": with_positions, "without positions": without}
     show_figure(
-        token_bars(trace.source_tokens, series, "largest difference", log=True, dark=st.context.theme.type == "dark"),
+        token_bars(trace.source_tokens, series, "largest difference", log=True, dark=is_dark()),
         name="regard-positions-equivariance",
         key="equivariance",
         alt=f"Largest difference between each token's encoder output before and after shuffling: at most "
-        f"{without.max():.1e} without positions, up to {with_positions.max():.2g} with them.",
+        f"{significant(float(without.max()), 2)} without positions, up to {with_positions.max():.2g} with them.",
         csv=lambda: pd.DataFrame({"token": [t.text for t in trace.source_tokens], **series}).to_csv(index=False),
     )
     if not without.all():

@@ -21,15 +21,18 @@ from model_core.position_experiment import (
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from model_core.words import AttentionView, view_map
+from viz.appearance import is_dark
 from viz.choose import choose_map
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
 from viz.figures.position_bars import token_bars
+from viz.linked import linked_number
 from viz.panels.positions.outcome import find_outcome, told
 from viz.panels.positions.table import show_all_changes
 from viz.picture import show_figure
 from viz.selection import Selection
 from viz.theme import escape_markdown
+from viz.wording import counted, fixed
 
 Change = Literal["off", "shuffled", "shifted", "off and shuffled"]
 FARTHEST = 200
@@ -61,7 +64,7 @@ def ask_experiment(trace: TranslationTrace) -> Experiment:
         if kind == "shifted":
             shift = st.slider("Shift k", 1, FARTHEST, 10, key="shift", bind="query-params")
         if "shuffled" in kind:
-            seed = st.number_input("Seed of the order", 0, 9999, 1, key="seed", bind="query-params", width=170)
+            seed = linked_number("Seed of the order", 0, 9999, 1, key="seed", width=170)
         if kind != "shuffled":
             decoder = st.toggle(
                 "The decoder's positions too",
@@ -74,7 +77,7 @@ def ask_experiment(trace: TranslationTrace) -> Experiment:
     if seed is not None and len(word_groups(trace.source_tokens)) < 2:
         st.info("This sentence has one word: there is nothing to shuffle.")
     placing = "shifted" if kind == "shifted" else "kept" if kind == "shuffled" else "off"
-    return Experiment(PositionChange(placing, shift, None if seed is None else int(seed), decoder), put_back)
+    return Experiment(PositionChange(placing, shift, seed, decoder), put_back)
 
 
 @st.fragment
@@ -86,7 +89,7 @@ def experiment_panel(translator: Translator, trace: TranslationTrace) -> None:
         with st.container():
             experiment = ask_experiment(trace)
     found = find_outcome(translator, trace, experiment.change)
-    dark = st.context.theme.type == "dark"
+    dark = is_dark()
     before = view_map(trace, "encoder_self", selection.layer, selection.head)
     st.markdown(reading(trace, found, experiment.change))
     show_words(trace.target_text, found)
@@ -159,17 +162,19 @@ def reading(trace: TranslationTrace, found: PositionOutcome, change: PositionCha
     """The outcome in two sentences of computed numbers."""
     before, after = words_of(trace.target_text), words_of(found.text)
     in_order = sum(words_in_order(before, after))
-    shared = f"{_in_common(before, after)} of the original translation's {len(before)} words"
+    shared = f"{_in_common(before, after)} of the original translation's {counted(len(before), 'word')}"
     if found.text == trace.target_text:
         start = f"{told(change)}: the model writes **the same translation**."
     else:
-        start = f"{told(change)}: the new translation of {len(after)} words has **{shared}**, {in_order} in its order."
+        new = f"the new translation of {counted(len(after), 'word')}"
+        start = f"{told(change)}: {new} has **{shared}**, {in_order} in its order."
     total = float(found.original.sum())
-    factor = (total - trace.log_probability) / len(found.original)
+    tokens = len(found.original)
+    times = f"{np.exp(min((total - trace.log_probability) / tokens, 50.0)):.2g}"
     return (
-        f"{start} The log-probability of the *original* translation goes from {signed(trace.log_probability)} to "
-        f"**{signed(total)}**: {np.exp(min(factor, 50.0)):.2g} times as probable for each of its "
-        f"{len(found.original)} tokens (geometric mean)."
+        f"{start} The log-probability of the *original* translation goes from {fixed(trace.log_probability)} to "
+        f"**{fixed(total)}**: {'as probable as before' if times == '1' else f'{times} times as probable'} for "
+        f"{f'each of its {tokens} tokens' if tokens > 1 else 'its one token'} (geometric mean)."
     )
 
 
@@ -178,17 +183,12 @@ def _in_common(first: list[str], second: list[str]) -> int:
     return sum(min(first.count(word), second.count(word)) for word in set(first))
 
 
-def signed(number: float) -> str:
-    """Two decimals, a true minus sign, and no "−0.00"."""
-    return f"{number:.2f}".replace("-0.00", "0.00").replace("-", "−")
-
-
 def show_changes(trace: TranslationTrace, moved: np.ndarray, likeness: np.ndarray, dark: bool) -> None:
     """What changed for each token, in the original order."""
     st.markdown(
         f"On average **{moved.mean():.2f}** of a row's attention in this map goes elsewhere (0 nothing, 1 all of it), "
-        f"and the encoder's output for a token has a cosine of **{likeness.mean():.2f}** with what it was "
-        f"(lowest {likeness.min():.2f})."
+        f"and the encoder's output for a token has a cosine of **{fixed(float(likeness.mean()))}** with what it was "
+        f"(lowest {fixed(float(likeness.min()))})."
     )
     series = {"attention that goes elsewhere": moved, "cosine of the encoder's outputs": likeness}
     show_figure(
@@ -196,6 +196,6 @@ def show_changes(trace: TranslationTrace, moved: np.ndarray, likeness: np.ndarra
         name="regard-positions-changes",
         key="changes",
         alt=f"For each source token: {moved.mean():.2f} of its attention goes elsewhere on average, and the cosine of "
-        f"the encoder's outputs before and after is {likeness.mean():.2f} on average.",
+        f"the encoder's outputs before and after is {fixed(float(likeness.mean()))} on average.",
         csv=lambda: pd.DataFrame({"token": [t.text for t in trace.source_tokens], **series}).to_csv(index=False),
     )
