@@ -23,14 +23,13 @@ from playwright.async_api import Browser, BrowserContext, Error, Locator, Page, 
 
 from model_core.translator import Translator
 from tests.browser.chromium import ARGUMENTS, IDLE, QUIET_MS, ROOT, AppServer, find_chromium
+from tests.browser.visits import HEADINGS, IN_THE_LINK
 from viz.frame import SEARCH
 from viz.navigation import ENTRIES
 from viz.translators import FIRST_CHOICE
 
 GROWTH = 0.15
 SLOW_MS = 240_000  # eight people on two cores, the browser among them, can wait long for a page
-FRONT_HEADING = "Regard"
-IN_THE_LINK = "sentence => new URLSearchParams(location.search).get('text') === sentence"
 SUBJECTS = (
     "The cat",
     "My brother",
@@ -101,7 +100,7 @@ class Person:
         box = page.get_by_label("English sentence")
         await box.fill(self.sentence)
         await box.press("Enter")
-        await page.wait_for_function(IN_THE_LINK, arg=self.sentence, timeout=SLOW_MS)
+        await page.wait_for_function(IN_THE_LINK, arg=["text", self.sentence], timeout=SLOW_MS)
         await wait_idle(page)
         translation = await page.locator(".st-key-translation").inner_text()
         self.report.translations.append((self.sentence, translation.strip()))
@@ -112,8 +111,8 @@ class Person:
     async def visit(self, page: Page, title: str) -> None:
         """Goes to a page by the bar, and waits for it: a busy server lets the page before it stand for a while."""
         await page.locator(".st-key-navigation").get_by_role("link", name=title).click()
-        heading = FRONT_HEADING if title == ENTRIES[0].title else title
-        await expect(page.get_by_role("heading", level=1, name=heading, exact=True)).to_be_visible(timeout=SLOW_MS)
+        heading = page.get_by_role("heading", level=1, name=HEADINGS[title], exact=True)
+        await expect(heading).to_be_visible(timeout=SLOW_MS)
         await wait_idle(page)
         self.report.pages += 1
 

@@ -13,8 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import ARGUMENTS, ROOT, AppServer, ChromiumMissing, PageGuard, find_chromium
-
-DESKTOP = (1280, 900)
+from tests.browser.visits import DESKTOP
 
 
 @pytest.fixture(scope="session")

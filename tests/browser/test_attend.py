@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from urllib.parse import parse_qs, quote, urlparse
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -17,10 +17,11 @@ from model_core.translator import Translator
 from model_core.words import hide_special, merge_words, view_map
 from tests.browser.chromium import ROOT, PageGuard, wait_idle
 from tests.browser.plots import Z_OF_HEATMAP
+from tests.browser.saved import SVG, saved_svg
+from tests.browser.visits import DESKTOP, PHONE, expect_query, open_page, query_of
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
 
 SENTENCE = "Where is the station?"
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +30,8 @@ def translator() -> Translator:
     return Translator.load(ROOT / "checkpoints" / "en-fr")
 
 
-def open_page(page: Page, url: str, query: str = "") -> None:
-    """Opens the page and waits until it is drawn."""
-    page.goto(f"{url}/?{query}", wait_until="domcontentloaded")
-    expect(page.get_by_role("heading", name="Regard")).to_be_visible(timeout=60_000)
-    wait_idle(page)
+def open_attend(page: Page, url: str, query: str = "") -> None:
+    open_page(page, url, "attend", query, until=None)  # some links have nothing to show
 
 
 def type_sentence(page: Page, text: str) -> None:
@@ -41,7 +39,7 @@ def type_sentence(page: Page, text: str) -> None:
     box = page.get_by_label("English sentence")
     box.fill(text)
     box.press("Enter")
-    page.wait_for_timeout(300)
+    expect_query(page, "text", box.input_value())
     wait_idle(page)
 
 
@@ -51,10 +49,6 @@ def heatmap(page: Page) -> NDArray[np.float64]:
     drawn = f"() => {{ {find}; return plot?.data && ({Z_OF_HEATMAP})(plot) }}"
     rows = page.wait_for_function(drawn, timeout=60_000).json_value()
     return np.array([[np.nan if z is None else z for z in row] for row in rows], dtype=np.float64)
-
-
-def query_of(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
 def expect_map(page: Page, wanted: NDArray[np.float32]) -> None:
@@ -72,7 +66,7 @@ def cell(page: Page, layer: int, head: int | str):
 
 
 def test_the_page_shows_the_numbers_of_the_trace(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url)
+    open_attend(page, app_url)
     type_sentence(page, SENTENCE)
     trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
     expect(page.get_by_text(trace.target_text, exact=True)).to_be_visible()
@@ -88,7 +82,7 @@ def test_the_page_shows_the_numbers_of_the_trace(page: Page, app_url: str, trans
 
 def test_a_link_opens_the_same_view(page: Page, app_url: str, translator: Translator) -> None:
     query = f"text={quote(SENTENCE)}&site=encoder_self&layer=3&head=mean&words=true&hide=true&scale=root&range=fitted"
-    open_page(page, app_url, query)
+    open_attend(page, app_url, query)
     view = view_map(translator.trace(SENTENCE, decoding=PAGE_SEARCH), "encoder_self", 2, None)
     expect_map(page, merge_words(hide_special(view)).weights)
     expect(page.get_by_text("Encoder self-attention, layer 3, mean over heads", exact=True)).to_be_visible()
@@ -105,7 +99,7 @@ def test_a_link_opens_the_same_view(page: Page, app_url: str, translator: Transl
 
 
 def test_a_link_with_nonsense_opens_the_default_view(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url, f"text={quote(SENTENCE)}&site=../../etc&layer=99&head=-3&scale=x&checkpoint=../copy")
+    open_attend(page, app_url, f"text={quote(SENTENCE)}&site=../../etc&layer=99&head=-3&scale=x&checkpoint=../copy")
     trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
     expect_map(page, trace.cross.map(2, None))
 
@@ -117,7 +111,7 @@ def test_the_front_page_leads_to_the_story_of_bank(page: Page, app_url: str) -> 
 
 
 def test_an_example_is_one_click_away(page: Page, app_url: str) -> None:
-    open_page(page, app_url)
+    open_attend(page, app_url)
     page.get_by_role("button", name="I don't speak French.").click()
     expect(page.get_by_label("English sentence")).to_have_value("I don't speak French.")
     expect(page.get_by_text("Je ne parle pas français.", exact=True)).to_be_visible(timeout=30_000)
@@ -125,7 +119,7 @@ def test_an_example_is_one_click_away(page: Page, app_url: str) -> None:
 
 
 def test_files_hold_what_the_page_shows(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url, f"text={quote(SENTENCE)}&site=cross&layer=2&head=4")
+    open_attend(page, app_url, f"text={quote(SENTENCE)}&site=cross&layer=2&head=4")
     trace = translator.trace(SENTENCE, decoding=PAGE_SEARCH)
     expect_map(page, trace.cross.map(1, 3))
     page.get_by_role("button", name="Download", exact=True).click()
@@ -148,7 +142,7 @@ def test_files_hold_what_the_page_shows(page: Page, app_url: str, translator: Tr
 
 def test_a_saved_trace_opens_again(page: Page, app_url: str, translator: Translator) -> None:
     trace = translator.trace("The cat sleeps.", target="Le chat dort.")
-    open_page(page, app_url, "site=cross&layer=1&head=1")
+    open_attend(page, app_url, "site=cross&layer=1&head=1")
     page.get_by_role("button", name="Open a trace").click()
     upload = page.locator('input[type="file"]')
     upload.set_input_files(
@@ -164,7 +158,7 @@ def test_a_saved_trace_opens_again(page: Page, app_url: str, translator: Transla
 def test_a_damaged_trace_is_refused_in_a_sentence(page: Page, app_url: str, translator: Translator) -> None:
     data = bytearray(translator.trace("The cat sleeps.").to_bytes())
     data[-100] ^= 1
-    open_page(page, app_url)
+    open_attend(page, app_url)
     page.get_by_role("button", name="Open a trace").click()
     page.locator('input[type="file"]').set_input_files(
         {"name": "cat.safetensors", "mimeType": "application/octet-stream", "buffer": bytes(data)}
@@ -174,7 +168,7 @@ def test_a_damaged_trace_is_refused_in_a_sentence(page: Page, app_url: str, tran
 
 
 def test_the_copy_checkpoint_copies(page: Page, app_url: str) -> None:
-    open_page(page, app_url, "checkpoint=copy")
+    open_attend(page, app_url, "checkpoint=copy")
     box = page.get_by_label("Letters to copy")
     box.fill("b a d c a f e")
     box.press("Enter")
@@ -187,7 +181,7 @@ def test_the_copy_checkpoint_copies(page: Page, app_url: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE_TEXTS)
 def test_whatever_is_pasted_is_answered(page: Page, app_url: str, guard: PageGuard, name: str) -> None:
     text, answer = HOSTILE_TEXTS[name]
-    open_page(page, app_url)
+    open_attend(page, app_url)
     type_sentence(page, text)
     main = page.get_by_test_id("stMain")
     if answer is not None:
@@ -203,11 +197,11 @@ def test_whatever_is_pasted_is_answered(page: Page, app_url: str, guard: PageGua
 
 
 def test_other_sessions_are_served_after_odd_input(page: Page, app_url: str, browser: Browser) -> None:
-    open_page(page, app_url)
+    open_attend(page, app_url)
     type_sentence(page, "x " * 5000)
     other = browser.new_context().new_page()
     try:
-        open_page(other, app_url, f"text={quote(SENTENCE)}")
+        open_attend(other, app_url, f"text={quote(SENTENCE)}")
         assert heatmap(other).shape[1] > 3
     finally:
         other.context.close()
@@ -218,7 +212,7 @@ def test_other_sessions_are_served_after_odd_input(page: Page, app_url: str, bro
 def test_it_fits_the_screen_in_light_and_dark(
     page: Page, app_url: str, viewport: tuple[int, int], color_scheme: str
 ) -> None:
-    open_page(page, app_url, f"text={quote(SENTENCE)}")
+    open_attend(page, app_url, f"text={quote(SENTENCE)}")
     heatmap(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport[0]
     wide = page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))")
@@ -231,10 +225,21 @@ def test_it_fits_the_screen_in_light_and_dark(
     assert light_text == (color_scheme == "dark"), "the figure's text must stand out from the page"
 
 
+def test_all_maps_can_be_taken_home(page: Page, app_url: str) -> None:
+    """The thumbnails as one picture: the layers down, the heads and their mean across, each map an image."""
+    open_attend(page, app_url, f"text={quote(SENTENCE)}&site=cross")
+    saved = saved_svg(page, page.get_by_label("Save all maps as SVG"))
+    heads = ["Head", *map(str, range(1, 9)), "mean"]
+    assert [text.text for text in saved.iter(f"{SVG}text")] == [*heads, *(f"Layer {n}" for n in range(1, 7))]
+    maps = [image.attrib for image in saved.iter(f"{SVG}image")]
+    assert len(maps) == 6 * 9 and len({image["href"] for image in maps}) == len(maps)
+    assert len({image["x"] for image in maps}) == 9 and len({image["y"] for image in maps}) == 6
+
+
 def test_the_camera_saves_svg_when_asked(page: Page, app_url: str) -> None:
-    open_page(page, app_url, f"text={quote(SENTENCE)}")
+    open_attend(page, app_url, f"text={quote(SENTENCE)}")
     page.get_by_role("button", name="View").click()
-    page.get_by_text("SVG", exact=True).click()
+    page.get_by_role("radio", name="SVG").click()
     wait_idle(page)
     page.keyboard.press("Escape")
     page.locator(".js-plotly-plot").hover()

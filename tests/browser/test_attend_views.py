@@ -15,10 +15,9 @@ from playwright.sync_api import Locator, Page, expect
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle
-from tests.browser.test_attend import SENTENCE, heatmap, open_page, query_of
+from tests.browser.test_attend import SENTENCE, heatmap, open_attend
+from tests.browser.visits import DESKTOP, PHONE, query_of
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
-
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def trace() -> TranslationTrace:
 
 
 def open_lines(page: Page, url: str, query: str = "layer=2&head=mean", text: str = SENTENCE) -> None:
-    open_page(page, url, f"text={quote(text)}&view=Lines&site=cross&{query}")
+    open_attend(page, url, f"text={quote(text)}&view=Lines&site=cross&{query}")
     expect(page.locator(".head-view svg.lines")).to_be_visible(timeout=30_000)
 
 

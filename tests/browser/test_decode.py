@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from urllib.parse import parse_qs, quote, urlparse
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translation, Translator
 from tests.browser.chromium import ROOT, wait_idle
 from tests.browser.saved import saved_texts
+from tests.browser.visits import DESKTOP, PHONE, expect_query, open_page, query_of
 
 SENTENCE = "Where is the station?"
 BEAM = DecodingConfig("beam", beam_width=5, n_best=5, alternatives=10)
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +36,10 @@ def trace(translator: Translator, found: Translation) -> TranslationTrace:
     return translator.replay(found)
 
 
-def open_page(page: Page, url: str, query: str = "") -> None:
+def open_decode(page: Page, url: str, query: str = "") -> None:
     """Opens the page with the sentence and waits until its steps are drawn."""
-    page.goto(f"{url}/decode?text={quote(SENTENCE)}&{query}", wait_until="domcontentloaded")
+    open_page(page, url, "decode", f"text={quote(SENTENCE)}&{query}")
     expect(bars(page).first).to_be_visible(timeout=60_000)
-    wait_idle(page)
 
 
 def bars(page: Page) -> Locator:
@@ -55,16 +54,6 @@ def numbers(rows: Locator, name: str) -> list[float]:
     return [float(value) for value in rows.evaluate_all(f"nodes => nodes.map(node => node.dataset.{name})")]
 
 
-def query_of(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
-
-
-def expect_query(page: Page, name: str, value: str) -> None:
-    page.wait_for_function(
-        "([name, value]) => new URLSearchParams(location.search).get(name) === value", arg=[name, value]
-    )
-
-
 def expect_step(page: Page, trace: TranslationTrace, step: int, layer: int, head: int | None) -> None:
     """The bars and the tinted source tokens of a step (from 0) are the model's own numbers."""
     wanted = trace.decoding[step].alternatives
@@ -77,7 +66,7 @@ def expect_step(page: Page, trace: TranslationTrace, step: int, layer: int, head
 
 
 def test_steps_show_the_models_numbers_and_go_into_the_link(page: Page, app_url: str, trace: TranslationTrace) -> None:
-    open_page(page, app_url)
+    open_decode(page, app_url)
     expect_step(page, trace, 0, 2, None)
     page.get_by_label("Step", exact=True).focus()
     page.keyboard.press("ArrowRight")
@@ -98,7 +87,7 @@ def test_steps_show_the_models_numbers_and_go_into_the_link(page: Page, app_url:
 
 def test_play_runs_to_the_end(page: Page, app_url: str, trace: TranslationTrace) -> None:
     steps = len(trace.decoding)
-    open_page(page, app_url, f"step={steps - 1}")
+    open_decode(page, app_url, f"step={steps - 1}")
     page.get_by_role("button", name="Play", exact=True).click()
     expect(page.get_by_text(f"Step {steps} of {steps}", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -110,7 +99,7 @@ def test_a_full_link_opens_its_view_and_a_forced_piece_can_be_undone(
 ) -> None:
     ids = translator.tokenizer.encode("Où se trouve")
     forced = translator.replay(translator.translate(SENTENCE, DecodingConfig(alternatives=10), prefix=ids[:2]))
-    open_page(page, app_url, f"strategy=greedy&force={ids[0]}-{ids[1]}f&step=2&layer=4&head=6")
+    open_decode(page, app_url, f"strategy=greedy&force={ids[0]}-{ids[1]}f&step=2&layer=4&head=6")
     expect(page.get_by_text(forced.target_text, exact=True).first).to_be_visible()
     expect(page.get_by_text("⚑ Forced by you", exact=False)).to_be_visible()
     expect_step(page, forced, 1, 3, 5)
@@ -125,7 +114,7 @@ def test_a_full_link_opens_its_view_and_a_forced_piece_can_be_undone(
 def test_a_pressed_alternative_is_decoded_on_from(
     page: Page, app_url: str, translator: Translator, trace: TranslationTrace
 ) -> None:
-    open_page(page, app_url, "step=2")
+    open_decode(page, app_url, "step=2")
     other = next(a.id for a in trace.decoding[1].alternatives if a.id != trace.decoding[1].chosen_id)
     prefix = (trace.decoding[0].chosen_id, other)
     bars(page).locator(f"xpath=self::*[@data-id='{other}']").focus()
@@ -141,7 +130,7 @@ def test_a_pressed_alternative_is_decoded_on_from(
 def test_the_beam_is_a_tree_whose_hypotheses_can_be_looked_at(
     page: Page, app_url: str, translator: Translator, found: Translation
 ) -> None:
-    open_page(page, app_url)
+    open_decode(page, app_url)
     expect(nodes(page)).to_have_count(sum(map(len, found.best.beam)))
     assert numbers(nodes(page), "score") == pytest.approx([h.score for row in found.best.beam for h in row], abs=1e-3)
     kinds = nodes(page).evaluate_all("nodes => nodes.map(node => node.dataset.kind)")
@@ -158,18 +147,24 @@ def test_the_beam_is_a_tree_whose_hypotheses_can_be_looked_at(
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-translation").get_by_text(text, exact=True)).to_be_visible(timeout=30_000)
     assert query_of(page)["hypothesis"] == "-".join(map(str, second.ids))
+    expect(node).to_be_focused()  # the tree was drawn anew around it
+    step, index = next((s, i) for s, row in enumerate(found.best.beam) for i, h in enumerate(row) if s and not h.kept)
+    page.locator(f'[data-testid="hypothesis"][data-step="{step}"][data-index="{index}"]').focus()
     page.get_by_label("show pruned").uncheck()
     expect(nodes(page)).to_have_count(sum(h.kept for h in beam))
+    here = page.locator('[data-testid="hypothesis"][tabindex="0"]')
+    expect(here).to_have_attribute("data-step", str(step - 1))
+    expect(here).to_have_attribute("data-index", str(found.best.beam[step][index].parent))
 
 
 def test_what_sampling_leaves_out_is_marked_and_the_beam_can_be_taken_home(
     page: Page, app_url: str, found: Translation
 ) -> None:
-    open_page(page, app_url, "strategy=sample&topk=2")
+    open_decode(page, app_url, "strategy=sample&topk=2")
     shares = numbers(bars(page), "share")
     assert sum(shares) == pytest.approx(1, abs=1e-4) and shares[2:] == [0.0] * len(shares[2:])
     expect(page.locator(".bar.off")).to_have_count(len(shares) - 2)
-    open_page(page, app_url)
+    open_decode(page, app_url)
     expect(page.locator(".bar.off")).to_have_count(0)
     with page.expect_download() as download:
         page.get_by_text("All hypotheses as CSV").click()
@@ -179,12 +174,12 @@ def test_what_sampling_leaves_out_is_marked_and_the_beam_can_be_taken_home(
 
 
 def test_the_rows_of_pieces_can_be_taken_home(page: Page, app_url: str, trace: TranslationTrace) -> None:
-    open_page(page, app_url)
+    open_decode(page, app_url)
     texts = saved_texts(page, page.get_by_label("Save cross-attention as SVG"))
     assert texts[::2] == [token.text for token in trace.source_tokens]
     assert texts[1::2] == page.get_by_test_id("looked-at").locator("small").all_inner_texts()
     expect(page.get_by_label("Save pieces as SVG")).to_be_hidden()
-    open_page(page, app_url, f"writer={quote('you write')}&target={quote('Où est la gare ?')}")
+    open_decode(page, app_url, f"writer={quote('you write')}&target={quote('Où est la gare ?')}")
     texts = saved_texts(page, page.get_by_label("Save pieces as SVG"))
     assert texts[:3] == ["<s>", "Où", page.get_by_test_id("words").locator("small").first.inner_text()]
 
@@ -200,7 +195,7 @@ def test_pieces_of_a_word_stay_within_the_page(page: Page, app_url: str) -> None
 
 
 def test_a_typed_translation_says_how_likely_each_piece_is(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url, f"writer={quote('you write')}&target={quote('Où est la gare ?')}")
+    open_decode(page, app_url, f"writer={quote('you write')}&target={quote('Où est la gare ?')}")
     box = page.get_by_label("Your own French")
     box.fill("Où est <b>ta</b> gare ?")
     box.press("Enter")
@@ -217,7 +212,7 @@ def test_a_typed_translation_says_how_likely_each_piece_is(page: Page, app_url: 
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_fits_every_screen(page: Page, app_url: str, viewport: tuple[int, int], color_scheme: str) -> None:
-    open_page(page, app_url)
+    open_decode(page, app_url)
     expect(nodes(page).first).to_be_visible()
     main = page.get_by_test_id("stMain")
     assert main.evaluate("node => node.scrollWidth - node.clientWidth") <= 0

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.chromium import AppServer, ChromiumMissing, PageGuard, find_chromium, wait_idle
+from tests.browser.visits import DESKTOP, PHONE
 
 SCRIPT = """
 import time
@@ -24,7 +25,6 @@ if st.button("Break"):
 """
 OUTSIDE = "http://regard.invalid/picture.png"
 ANOTHER_PORT = "http://127.0.0.1:1/picture.png"
-PHONE = (390, 844)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_the_theme_follows_the_browser(page: Page, app_url: str, color_scheme: s
     assert lightest < 64 if color_scheme == "dark" else darkest > 224
 
 
-@pytest.mark.parametrize("viewport", [PHONE, (1280, 900)])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 def test_the_viewport_is_the_one_asked_for(page: Page, app_url: str, viewport: tuple[int, int]) -> None:
     page.goto(app_url)
     assert page.evaluate("() => [innerWidth, innerHeight]") == list(viewport)
@@ -102,8 +102,8 @@ def test_the_guard_notes_a_socket_to_elsewhere(page: Page, app_url: str, guard: 
 
 def test_the_guard_notes_an_uncaught_error_and_the_console(page: Page, app_url: str, guard: PageGuard) -> None:
     page.goto(app_url)
-    page.evaluate("() => { console.error('said'); setTimeout(() => { throw new Error('thrown'); }); }")
-    page.wait_for_timeout(100)
+    with page.context.expect_event("weberror"):
+        page.evaluate("() => { console.error('said'); setTimeout(() => { throw new Error('thrown'); }); }")
     assert "thrown" in guard.problems() and "said" in guard.problems()
     guard.page_errors.clear()
 

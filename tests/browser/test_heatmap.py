@@ -16,13 +16,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model_core.words import AttentionView, hide_special, view_map
+from tests.browser.visits import DESKTOP, PHONE
 from tests.small_traces import small_trace
 from viz.figures.export import standalone_html
 from viz.figures.heatmap import Limits, Scale, attention_heatmap
 
 TRICKY = ("<b>b</b>", "&lt;i", "$x^2$", "$", "![a](x)", "`", "שלום", "你好", "🙂", "</s>", "the", "the")
 LONG = "![a](http://127.0.0.1:1/x.png)<br>"
-PHONE = (390, 844)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_the_rows_sums_stand_beside_them(page: Page, tmp_path: Path) -> None:
     assert labels(page, "y3") == [f"{total:.2f}" for total in view.row_sums]
 
 
-@pytest.mark.parametrize("viewport", [(1280, 900), PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_nothing_written_collides_or_leaves_the_figure(page: Page, tmp_path: Path) -> None:
     show(page, view_map(small_trace(), "cross", 0), tmp_path)
     for pieces in (5, 8, 30, 66):

@@ -15,10 +15,10 @@ from model_core.anatomy import HeadAnatomy, dissect
 from model_core.trace import Site
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle
+from tests.browser.visits import DESKTOP, PHONE, open_page
 from tests.examples import PAGE_SEARCH
 
 SENTENCE = "How are you?"
-PHONE, DESKTOP = (390, 844), (1280, 900)
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +32,9 @@ def anatomy(translator: Translator, site: Site, layer: int, head: int) -> HeadAn
     return dissect(translator.checkpoint.model, trace, site, layer, head)
 
 
-def open_page(page: Page, url: str, query: str = "") -> None:
-    page.goto(f"{url}/inside?text={quote(SENTENCE)}&{query}", wait_until="domcontentloaded")
-    expect(page.get_by_role("heading", name="Inside a head")).to_be_visible(timeout=60_000)
+def open_inside(page: Page, url: str, query: str = "") -> None:
+    open_page(page, url, "inside", f"text={quote(SENTENCE)}&{query}")
     expect(page.get_by_test_id("model-diagram")).to_be_visible(timeout=60_000)
-    wait_idle(page)
 
 
 def matrix(page: Page, name: str) -> Locator:
@@ -58,7 +56,7 @@ def stage(page: Page, number: int) -> None:
 
 
 def test_a_link_opens_a_cell_and_its_products_are_the_model_s(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url, "site=cross&layer=2&head=5&stage=4&cell=3.2")
+    open_inside(page, app_url, "site=cross&layer=2&head=5&stage=4&cell=3.2")
     products = anatomy(translator, "cross", 1, 4).products
     stage(page, 4)
     expect(matrix(page, "QK transposed")).to_have_attribute("data-row", "2")
@@ -72,12 +70,15 @@ def test_a_link_opens_a_cell_and_its_products_are_the_model_s(page: Page, app_ur
 def test_one_walks_through_the_stages_and_chooses_cells_by_keyboard(
     page: Page, app_url: str, translator: Translator
 ) -> None:
-    open_page(page, app_url, "site=decoder_self&layer=1&head=2&stage=6")
+    open_inside(page, app_url, "site=decoder_self&layer=1&head=2&stage=6")
     page.keyboard.press("ArrowRight")
     stage(page, 7)
     page.get_by_label("English sentence").focus()
     page.keyboard.press("ArrowLeft")  # moves in the text, not among the stages
-    page.wait_for_timeout(300)
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("ArrowRight")
+    stage(page, 8)  # and not 7: the text took the key before
+    page.keyboard.press("ArrowLeft")
     stage(page, 7)
     weights = anatomy(translator, "decoder_self", 0, 1).weights
     matrix(page, "Weights").get_by_role("application").focus()
@@ -95,7 +96,7 @@ def test_one_walks_through_the_stages_and_chooses_cells_by_keyboard(
 
 
 def test_a_block_of_the_diagram_chooses_its_attention(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url, "site=cross&layer=2&head=5&stage=7")
+    open_inside(page, app_url, "site=cross&layer=2&head=5&stage=7")
     block = page.locator('[data-testid="block"][data-site="encoder_self"][data-layer="3"]')
     block.focus()
     page.keyboard.press("Enter")
@@ -109,7 +110,7 @@ def test_a_block_of_the_diagram_chooses_its_attention(page: Page, app_url: str, 
 
 
 def test_a_file_holds_the_matrix(page: Page, app_url: str, translator: Translator) -> None:
-    open_page(page, app_url, "site=cross&layer=1&head=1&stage=3&projection=K")
+    open_inside(page, app_url, "site=cross&layer=1&head=1&stage=3&projection=K")
     page.get_by_role("button", name="Matrices as CSV").click()
     with page.expect_download(timeout=60_000) as download:
         page.get_by_role("button", name="K as CSV", exact=True).click()
@@ -121,7 +122,7 @@ def test_a_file_holds_the_matrix(page: Page, app_url: str, translator: Translato
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_fits_the_screen_in_light_and_dark(page: Page, app_url: str, viewport: tuple[int, int]) -> None:
-    open_page(page, app_url, "site=cross&layer=3&head=1&stage=10")
+    open_inside(page, app_url, "site=cross&layer=3&head=1&stage=10")
     wide = page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))")
     assert wide <= 0
     assert len(bars(page)) == 256

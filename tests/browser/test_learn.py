@@ -13,6 +13,7 @@ from model_core.training.live_training import LiveTraining
 from model_core.training.snapshots import shipped_snapshots
 from tests.browser.chromium import ROOT, AppServer, wait_idle
 from tests.browser.plots import Z_OF_HEATMAP
+from tests.browser.visits import DESKTOP, PHONE, open_page
 
 SMALL = LiveSettings(layers=1, heads=2, width=16, steps=50, learning_rate=0.01, seed=7)
 LINK = "layers=1&heads=2&width=16&steps=50&rate=0.01&seed=7"
@@ -23,9 +24,7 @@ VALUES = f"""key => {{
 
 
 def open_learn(page: Page, url: str, query: str = "") -> None:
-    page.goto(f"{url}/learn?{query}", wait_until="domcontentloaded")
-    expect(page.get_by_role("heading", name="Learn")).to_be_visible(timeout=60_000)
-    wait_idle(page)
+    open_page(page, url, "learn", query)
 
 
 def expect_map(page: Page, wanted: np.ndarray, key: str = "learn-map") -> None:
@@ -124,7 +123,7 @@ def test_a_training_is_paused_resumed_and_stopped(page: Page, app_url: str) -> N
     expect(page.get_by_text("it lives in its own tab", exact=False)).to_be_visible(timeout=60_000)
 
 
-@pytest.mark.parametrize("viewport", [(390, 844), (1280, 900)])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_nothing_overflows_and_all_figures_are_drawn(page: Page, app_url: str) -> None:
     open_learn(page, app_url)

@@ -15,12 +15,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from model_core.trace import Site
 from tests.browser.chromium import AppServer, wait_idle
+from tests.browser.visits import PHONE
 from tests.small_traces import small_trace
 from viz.components.map_picker.pack import LEVELS, pack_maps
 from viz.theme import palette
 
 SCRIPT = Path(__file__).with_name("map_picker_script.py")
-PHONE = (390, 844)
 TRACE = small_trace()
 PAINTED: tuple[tuple[Site, int, int | None], ...] = (("cross", 1, 3), ("cross", 2, None), ("decoder_self", 0, 1))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, quote, urlparse
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from model_core.mask_experiment import MaskCell, MaskedPass, MaskSetting, Padded
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle
+from tests.browser.visits import DESKTOP, PHONE, open_page, query_of
 from tests.examples import PAGE_SEARCH
 
 SENTENCE = "Where is the station?"
@@ -36,13 +37,6 @@ def trace(translator: Translator) -> TranslationTrace:
     return translator.trace(SENTENCE, decoding=PAGE_SEARCH)
 
 
-def open_page(page: Page, url: str, query: str) -> None:
-    page.goto(f"{url}/masks?{query}", wait_until="domcontentloaded")
-    expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("About this picture")).to_be_visible(timeout=60_000)
-    wait_idle(page)
-
-
 def matrix_of(page: Page, name: str) -> Locator:
     return page.locator(f'[data-testid="matrix"][data-name="{name}"]')
 
@@ -57,10 +51,6 @@ def go_to(matrix: Locator, row: int, column: int) -> Locator:
     return matrix.locator("[role=status]")
 
 
-def query_of(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
-
-
 def passed(translator: Translator, trace: TranslationTrace, setting: MaskSetting) -> MaskedPass:
     source = tuple(token.id for token in trace.source_tokens)
     target = [token.id for token in trace.predicted_tokens]
@@ -70,7 +60,7 @@ def passed(translator: Translator, trace: TranslationTrace, setting: MaskSetting
 def test_the_matrices_show_the_models_numbers(
     page: Page, app_url: str, translator: Translator, trace: TranslationTrace
 ) -> None:
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "masks", LINK)
     found = passed(translator, trace, MaskSetting())
     said = go_to(matrix_of(page, "Weights"), 3, 2).locator("strong")
     assert float(said.inner_text()) == pytest.approx(float(trace.decoder_self.map(1, 2)[3, 2]), abs=2e-4)
@@ -82,7 +72,7 @@ def test_the_matrices_show_the_models_numbers(
 def test_enter_forbids_a_cell_and_allows_it_again(
     page: Page, app_url: str, translator: Translator, trace: TranslationTrace
 ) -> None:
-    open_page(page, app_url, f"{LINK}&step=4&reach=this+head")
+    open_page(page, app_url, "masks", f"{LINK}&step=4&reach=this+head")
     go_to(matrix_of(page, "Scores after the mask"), 3, 1)
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 turned cell", exact=True)).to_be_visible(timeout=60_000)
@@ -101,7 +91,7 @@ def test_enter_forbids_a_cell_and_allows_it_again(
 
 def test_a_full_link_opens_the_same_view(page: Page, app_url: str) -> None:
     query = f"{LINK}&row=second&padding=false&causal=false&step=2&off=cross-2-3.decoder_self-2-1-2-3"
-    open_page(page, app_url, query)
+    open_page(page, app_url, "masks", query)
     expect(page.get_by_role("switch", name="Padding mask")).not_to_be_checked()
     expect(page.get_by_role("switch", name="Causal mask")).not_to_be_checked()
     expect(page.get_by_text("2 turned cells", exact=True)).to_be_visible()
@@ -114,7 +104,7 @@ def test_a_full_link_opens_the_same_view(page: Page, app_url: str) -> None:
 
 
 def test_hovering_a_cell_says_who_may_look_at_whom(page: Page, app_url: str, trace: TranslationTrace) -> None:
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "masks", LINK)
     plot = page.locator(".js-plotly-plot").nth(1)
     plot.scroll_into_view_if_needed()
     for row, column, verb in ((2, 1, "may look at"), (1, 2, "may not look at")):
@@ -125,10 +115,10 @@ def test_hovering_a_cell_says_who_may_look_at_whom(page: Page, app_url: str, tra
         expect(said).to_contain_text(re.compile(rf"{re.escape(query)} {verb} {re.escape(key)}"))
 
 
-@pytest.mark.parametrize("viewport", [(390, 844), (1280, 900)])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_fits_every_screen(page: Page, app_url: str, viewport: tuple[int, int], color_scheme: str) -> None:
-    open_page(page, app_url, f"{LINK}&causal=false")
+    open_page(page, app_url, "masks", f"{LINK}&causal=false")
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
     expect(page.locator('[data-testid="matrix"]')).to_have_count(6)
     main = page.locator('[data-testid="stMain"]')

@@ -12,10 +12,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.chromium import AppServer, wait_idle
 from tests.browser.matrix_script import NASTY, numbers
+from tests.browser.visits import DESKTOP, PHONE
 from viz.theme import LIGHT
 
 SCRIPT = Path(__file__).with_name("matrix_script.py")
-PHONE = (390, 844)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_the_picture_is_saved_under_the_matrix_s_name(opened: Page, ending: str,
     assert ending == "png" or b"data:image/png;base64," in saved
 
 
-@pytest.mark.parametrize("viewport", [PHONE, (1280, 900)])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_every_shape_fits_its_width_and_numbers_stand_out(opened: Page, viewport: tuple[int, int]) -> None:
     assert opened.evaluate("document.documentElement.scrollWidth") <= viewport[0]

@@ -14,24 +14,16 @@ from model_core.translator import Translator
 from model_core.word_spans import find_word
 from tests.browser.chromium import ROOT, wait_idle
 from tests.browser.saved import saved_texts
+from tests.browser.visits import DESKTOP, PHONE, open_page
 from tests.examples import HOSTILE_TEXTS
 
 PAIR = ("We won the match yesterday.", "I need a match to light the candle.")
 LINK = f"sentences={quote(chr(10).join(PAIR))}&word=match&depth=4&layer=2&head=5"
-PHONE, DESKTOP = (390, 844), (1280, 900)
 LINE = """([plot, name]) => {
   const chart = document.querySelectorAll(".js-plotly-plot")[plot];
   const line = chart?.data?.find((trace) => trace.name === name);
   return line && Array.from(chart.calcdata[chart.data.indexOf(line)], (point) => point.y);
 }"""
-
-
-def open_page(page: Page, url: str, query: str = "") -> None:
-    """Opens the page and waits until it is drawn."""
-    page.goto(f"{url}/meaning?{query}", wait_until="domcontentloaded")
-    expect(page.get_by_role("heading", name="Meaning", exact=True)).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("About this picture")).to_be_visible(timeout=120_000)
-    wait_idle(page)
 
 
 def line(page: Page, plot: int, name: str) -> list[float]:
@@ -40,7 +32,7 @@ def line(page: Page, plot: int, name: str) -> list[float]:
 
 
 def test_a_link_opens_the_numbers_of_the_model(page: Page, app_url: str) -> None:
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "meaning", LINK)
     encoded = encode_all(Translator.load(ROOT / "checkpoints" / "en-fr"), PAIR)
     spans = [span for one in encoded if (span := find_word(one.words, "match")) is not None]
     alike = word_similarity(encoded, spans).across[:, 0, 1]
@@ -57,7 +49,7 @@ def test_a_link_opens_the_numbers_of_the_model(page: Page, app_url: str) -> None
 
 def test_the_rows_of_words_can_be_taken_home(page: Page, app_url: str) -> None:
     """As they stand on the page: every piece, and its weight where the page writes one."""
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "meaning", LINK)
     (one,) = encode_all(Translator.load(ROOT / "checkpoints" / "en-fr"), PAIR[:1])
     card = saved_texts(page, page.get_by_label("Save sentence 1 as SVG"))
     assert card[: len(one.tokens) - 2] == [token.text for token in one.tokens[1:-1]]
@@ -68,7 +60,7 @@ def test_the_rows_of_words_can_be_taken_home(page: Page, app_url: str) -> None:
 
 
 def test_the_slider_moves_by_keys_and_the_link_follows(page: Page, app_url: str) -> None:
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "meaning", LINK)
     page.get_by_role("slider", name=re.compile("^Layer")).press("ArrowLeft")
     expect(page.get_by_text(re.compile("^At layer 3 the vectors of “match”")).first).to_be_visible(timeout=60_000)
     wait_idle(page)
@@ -76,7 +68,7 @@ def test_the_slider_moves_by_keys_and_the_link_follows(page: Page, app_url: str)
 
 
 def test_a_story_is_one_click_away(page: Page, app_url: str) -> None:
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "meaning", LINK)
     page.get_by_role("button", name="spring", exact=True).click()
     expect(page.get_by_text(re.compile("^“spring” becomes “"))).to_be_visible(timeout=120_000)
     expect(page.get_by_label(re.compile("^English sentences"))).to_have_value(re.compile("^In spring,"))
@@ -87,7 +79,7 @@ def test_a_story_is_one_click_away(page: Page, app_url: str) -> None:
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_fits_and_something_is_drawn(page: Page, app_url: str, viewport: tuple[int, int], color_scheme: str) -> None:
-    open_page(page, app_url, LINK)
+    open_page(page, app_url, "meaning", LINK)
     assert len(line(page, 0, "unrelated words")) == 7
     assert page.locator(".js-plotly-plot").count() == 6
     main = page.get_by_test_id("stMain")
@@ -104,7 +96,7 @@ def test_it_fits_and_something_is_drawn(page: Page, app_url: str, viewport: tupl
 
 def test_what_is_pasted_stays_data(page: Page, app_url: str) -> None:
     pasted = [text for text, answer in HOSTILE_TEXTS.values() if answer is None][:5]
-    open_page(page, app_url, f"sentences={quote(chr(10).join([*pasted, 'bold x']))}&word=bold&depth=-7")
+    open_page(page, app_url, "meaning", f"sentences={quote(chr(10).join([*pasted, 'bold x']))}&word=bold&depth=-7")
     main = page.get_by_test_id("stMain")
     expect(main.get_by_text(re.compile("^“bold” becomes"))).to_be_visible(timeout=60_000)
     assert main.locator("img[src*='127.0.0.1:1']").count() == 0, "a typed image became an image"

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qs, urlparse
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import wait_idle
+from tests.browser.visits import DESKTOP, PHONE, go_to, open_page, query_of
 from viz.glossary import TERMS
 from viz.navigation import ENTRIES, Entry
 
 SHARED = {"text": "She opened the window.", "site": "cross", "layer": "2", "head": "3", "token": "4", "step": "3"}
 QUERY = "text=She+opened+the+window.&site=cross&layer=2&head=3&token=4&step=3"
 WITH_SENTENCE = ("Attend", "Decode", "Masks", "Positions", "Inside a head")
-PHONE, DESKTOP = (390, 844), (1280, 900)
-
-
-def query_of(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
-
-
-def go_to(page: Page, title: str) -> None:
-    page.locator(".st-key-navigation").get_by_role("link", name=title).click()
-    page.wait_for_timeout(300)
-    wait_idle(page)
 
 
 def test_the_selection_goes_along_to_every_page(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/?{QUERY}", wait_until="domcontentloaded")
-    wait_idle(page)
+    open_page(page, app_url, "attend", QUERY)
     for entry in (*ENTRIES[1:], ENTRIES[0]):
         go_to(page, entry.title)
-        heading = "Regard" if entry.name == "attend" else entry.title
-        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
         found = query_of(page)
         assert {name: found.get(name) for name in SHARED} == SHARED, entry.title
         if entry.title in WITH_SENTENCE:
@@ -42,11 +27,9 @@ def test_the_selection_goes_along_to_every_page(page: Page, app_url: str) -> Non
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_a_link_opens_the_same_on_every_page(page: Page, app_url: str, entry: Entry) -> None:
-    page.goto(f"{app_url}/{'' if entry.name == 'attend' else entry.name}?{QUERY}", wait_until="domcontentloaded")
-    wait_idle(page)
+    open_page(page, app_url, entry.name, QUERY)
     found = query_of(page)
     assert {name: found.get(name) for name in SHARED} == SHARED
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
 def test_the_glossary_is_one_click_away(page: Page, app_url: str) -> None:

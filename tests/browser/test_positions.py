@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, quote, urlparse
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from model_core.position_experiment import PositionChange, encoding_table, input_norms, run_experiment
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle
+from tests.browser.visits import DESKTOP, PHONE, open_page, query_of
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH
 
 LETTERS = "c a b e d"
@@ -37,13 +38,6 @@ def copier() -> Translator:
     return Translator.load(ROOT / "checkpoints" / "copy")
 
 
-def open_page(page: Page, url: str, query: str = "") -> None:
-    """Opens the page and waits until it is drawn."""
-    page.goto(f"{url}/positions?{query}", wait_until="domcontentloaded")
-    expect(page.get_by_role("heading", name="Positions", exact=True)).to_be_visible(timeout=60_000)
-    wait_idle(page)
-
-
 def open_view(page: Page, name: str) -> None:
     """Another of the page's tabs."""
     page.get_by_role("tab", name=name, exact=True).click()
@@ -66,12 +60,8 @@ def expect_numbers(page: Page, key: str, wanted: NDArray[np.float32], name: str 
     np.testing.assert_allclose(numbers(page, key, name), wanted, atol=1e-5)
 
 
-def query_of(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
-
-
 def test_the_pictures_show_the_formula_and_the_models_own_numbers(page: Page, app_url: str, copier: Translator) -> None:
-    open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}")
+    open_page(page, app_url, "positions", f"checkpoint=copy&letters={quote(LETTERS)}")
     expect_numbers(page, "encoding-heatmap", encoding_table(130, 64, 10_000.0))
     trace = copier.trace(LETTERS, decoding=PAGE_SEARCH)
     open_view(page, "Lengths")
@@ -88,9 +78,8 @@ def test_the_pictures_show_the_formula_and_the_models_own_numbers(page: Page, ap
 
 def test_a_link_opens_the_same_experiment(page: Page, app_url: str, copier: Translator) -> None:
     query = f"checkpoint=copy&letters={quote(LETTERS)}&site=encoder_self&layer=2&head=3&change=shifted&shift=7"
-    open_page(
-        page, app_url, f"{query}&both=true&base=100&d_model=16&positions=21&dimensions=5&dimensions=2&measure=cosine"
-    )
+    query += "&both=true&base=100&d_model=16&positions=21&dimensions=5&dimensions=2&measure=cosine"
+    open_page(page, app_url, "positions", query)
     trace = copier.trace(LETTERS, decoding=PAGE_SEARCH)
     found = run_experiment(copier.checkpoint, trace, PositionChange("shifted", 7, decoder=True), PAGE_SEARCH)
     expect_numbers(page, "attention-before", trace.encoder_self.map(1, 2))
@@ -111,7 +100,7 @@ def test_a_link_opens_the_same_experiment(page: Page, app_url: str, copier: Tran
 
 
 def test_the_keyboard_moves_the_base_and_the_link_follows(page: Page, app_url: str) -> None:
-    open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}&positions=11")
+    open_page(page, app_url, "positions", f"checkpoint=copy&letters={quote(LETTERS)}&positions=11")
     expect_numbers(page, "encoding-heatmap", encoding_table(11, 64, 10_000.0))
     slider = page.locator(".st-key-base").get_by_role("slider")
     slider.focus()
@@ -124,7 +113,7 @@ def test_the_keyboard_moves_the_base_and_the_link_follows(page: Page, app_url: s
 
 
 def test_a_shuffled_map_can_be_put_back(page: Page, app_url: str, copier: Translator) -> None:
-    open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}&layer=1&head=2&view=experiment")
+    open_page(page, app_url, "positions", f"checkpoint=copy&letters={quote(LETTERS)}&layer=1&head=2&view=experiment")
     page.get_by_role("radiogroup", name="Positions and words").get_by_text("shuffled", exact=True).click()
     trace = copier.trace(LETTERS, decoding=PAGE_SEARCH)
     found = run_experiment(copier.checkpoint, trace, PositionChange(shuffle=1), PAGE_SEARCH)
@@ -136,7 +125,7 @@ def test_a_shuffled_map_can_be_put_back(page: Page, app_url: str, copier: Transl
 
 def test_typed_markup_stays_text(page: Page, app_url: str) -> None:
     text = " and ".join(HOSTILE_TEXTS[name][0] for name in ("markup", "formula", "image", "right to left"))
-    open_page(page, app_url, f"text={quote(text)}&change=shuffled&all=true")
+    open_page(page, app_url, "positions", f"text={quote(text)}&change=shuffled&all=true")
     numbers(page, "attention-after")
     main = page.get_by_test_id("stMain")
     assert main.locator("img[src*='127.0.0.1:1']").count() == 0, "a typed image became an image"
@@ -144,12 +133,12 @@ def test_typed_markup_stays_text(page: Page, app_url: str) -> None:
     assert main.get_by_test_id("stException").count() == 0
 
 
-@pytest.mark.parametrize("viewport", [(390, 844), (1280, 900)])
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_it_fits_the_screen_in_light_and_dark(
     page: Page, app_url: str, viewport: tuple[int, int], color_scheme: str
 ) -> None:
-    open_page(page, app_url, f"checkpoint=copy&letters={quote(LETTERS)}")
+    open_page(page, app_url, "positions", f"checkpoint=copy&letters={quote(LETTERS)}")
     for view, keys in VIEWS.items():
         open_view(page, view)
         for key in keys:
