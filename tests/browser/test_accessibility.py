@@ -58,39 +58,36 @@ MISSED = """
 """
 
 
-@pytest.fixture(params=ENTRIES, ids=lambda entry: entry.name)
-def entry(request: pytest.FixtureRequest) -> Entry:
-    """Each page."""
-    return request.param
-
-
-@pytest.fixture
-def opened(entry: Entry, page: Page, app_url: str) -> Page:
-    """The page, drawn."""
-    open_page(page, app_url, entry.name)
-    return page
-
-
-def test_every_control_has_a_name(opened: Page) -> None:
-    lines = [line.strip() for line in opened.locator("body").aria_snapshot().splitlines()]
+def nameless(page: Page) -> list[str]:
+    """Controls that a screen reader could only call by their kind."""
+    lines = [line.strip() for line in page.locator("body").aria_snapshot().splitlines()]
     assert len(lines) > 20
-    assert [line for line in lines if NAMELESS.match(line)] == []
+    return [line for line in lines if NAMELESS.match(line)]
 
 
-def test_every_figure_says_its_main_number(opened: Page, entry: Entry) -> None:
-    figures = opened.get_by_test_id("stPlotlyChart")
-    expect(figures).to_have_count(FIGURES[entry.name], timeout=60_000)
-    told = figures.evaluate_all(
+def descriptions(page: Page) -> list[str]:
+    """What stands for each figure where it can't be seen."""
+    return page.get_by_test_id("stPlotlyChart").evaluate_all(
         "all => all.map(one => (one.getAttribute('aria-label') ?? one.querySelector('[aria-label]')?.ariaLabel) ?? '')"
     )
-    assert all(re.search(r"\d", text) for text in told), told
 
 
-def test_the_keyboard_reaches_every_control(opened: Page) -> None:
-    count = opened.evaluate(NUMBERED)
+def out_of_reach(page: Page) -> list[str]:
+    """Controls that Tab does not come to, however often one presses it."""
+    count = page.evaluate(NUMBERED)
     assert count > 10
     for _ in range(3 * count):
-        opened.keyboard.press("Tab")
-        if not opened.evaluate(FOCUSED):
+        page.keyboard.press("Tab")
+        if not page.evaluate(FOCUSED):
             break
-    assert opened.evaluate(MISSED) == []
+    return page.evaluate(MISSED)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_names_descriptions_and_the_keyboard(page: Page, app_url: str, entry: Entry) -> None:
+    """One visit a page for all three. A figure's description states its main number."""
+    open_page(page, app_url, entry.name)
+    expect(page.get_by_test_id("stPlotlyChart")).to_have_count(FIGURES[entry.name], timeout=60_000)
+    assert nameless(page) == []
+    assert [told for told in descriptions(page) if not re.search(r"\d", told)] == []
+    assert out_of_reach(page) == []
