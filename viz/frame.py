@@ -10,9 +10,9 @@ import streamlit as st
 from model_core.checkpoint import CheckpointError
 from model_core.config import DecodingConfig
 from model_core.translator import EmptyInput, InputError, Translator
-from viz.messages import Kind, tell, tell_cut_off, tell_removed
+from viz.messages import Kind, tell, tell_bytes, tell_cut_off, tell_removed
 from viz.navigation import navigation_bar
-from viz.shared import restore, share, shared
+from viz.shared import PAGE, restore, share, shared
 from viz.translators import FIRST_CHOICE, Found, checkpoint_names, find_trace, load_translator
 
 THE_SENTENCE = "The sentence"
@@ -28,7 +28,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "copy": ("a b c d", "d c b a", "a b a b a b", "p o n m l k j i h g"),
 }
 
-_PAGE, _ARRIVED = "page-shown", "page-has-just-opened"
+_ARRIVED = "page-has-just-opened"
 
 
 def open_page(title: str, lead: str, *, choose: bool = True) -> Translator | None:
@@ -38,8 +38,8 @@ def open_page(title: str, lead: str, *, choose: bool = True) -> Translator | Non
     offer. With `choose` False nothing is chosen or loaded.
     """
     restore()
-    st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != title
-    st.session_state[_PAGE] = title
+    st.session_state[_ARRIVED] = st.session_state.get(PAGE) != title
+    st.session_state[PAGE] = title
     navigation_bar()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container():
@@ -62,6 +62,8 @@ def _choose_checkpoint() -> Translator | None:
         asked = names[0]
     name = asked
     if len(names) > 1:
+        if st.session_state[_ARRIVED]:  # another page's control of the same name is not this one
+            st.session_state["checkpoint"] = asked
         st.session_state.setdefault("checkpoint", asked)
         name = st.segmented_control("Checkpoint", names, required=True, key="checkpoint") or asked
     share(checkpoint=None if name == FIRST_CHOICE else name)
@@ -133,6 +135,7 @@ def show_notes(found: Found, name: str = THE_SENTENCE) -> None:
     """What was done to the text or the translation that the person may not expect; `name` as in `find`."""
     only = name == THE_SENTENCE
     tell_removed(found.removed, "what you typed" if only else _within(name))
+    tell_bytes(found.trace.source_tokens)
     if not found.finished:
         tell_cut_off("The translation" if only else f"The translation of {_within(name)}")
 

@@ -11,7 +11,10 @@ from typing import TypeVar
 
 import streamlit as st
 
+from viz.shared import PAGE
+
 T = TypeVar("T")
+_PAGES = "pages-of-linked-widgets"
 _DIGITS = 9  # of a number in a link
 SWITCH: Mapping[str, bool] = {"true": True, "false": False}
 
@@ -20,8 +23,7 @@ def linked(key: str, options: Mapping[str, T], default: T) -> tuple[T, Callable[
     """What the link says for the widget `key`, or the default where it names none of the `options`, and what the widget
     has to call `on_change`. `options` are the widget's values under their names in the link."""
     now = options.get(st.query_params.get(key, ""), default)
-    if st.session_state.get(key) != now:  # written only where it differs, so that no key press is taken back
-        st.session_state[key] = now
+    _settle(key, now)
 
     def chosen() -> None:
         value = st.session_state[key]
@@ -30,6 +32,19 @@ def linked(key: str, options: Mapping[str, T], default: T) -> tuple[T, Callable[
             st.query_params[key] = next(name for name, option in options.items() if option == value)
 
     return now, chosen
+
+
+def _settle(key: str, value: object) -> None:
+    """Gives a widget its value.
+
+    Written only where it differs, so that no key press is taken back; but always when another page had a widget of this
+    name: Streamlit keeps that one's value, and the new one would not be told of it.
+    """
+    pages: dict[str, object] = st.session_state.setdefault(_PAGES, {})
+    page = st.session_state.get(PAGE)
+    if pages.get(key) != page or st.session_state.get(key) != value:
+        st.session_state[key] = value
+    pages[key] = page
 
 
 def linked_number(
@@ -43,8 +58,7 @@ def linked_number(
     asked = st.query_params.get(key, "")
     plain = len(asked) <= _DIGITS and asked.isascii() and asked.isdigit()
     now = int(asked) if plain and low <= int(asked) <= high else default
-    if st.session_state.get(key) != now:
-        st.session_state[key] = now
+    _settle(key, now)
     st.number_input(
         label,
         low,

@@ -6,6 +6,8 @@ from typing import Literal
 
 import streamlit as st
 
+from model_core.trace import Tokens
+from model_core.words import byte_of
 from viz.wording import counted
 
 Kind = Literal["note", "progress", "warning", "error"]
@@ -28,6 +30,17 @@ def tell_removed(count: int, where: str = "what you typed") -> None:
     """That so many control characters had to be removed from `where`; nothing if there were none."""
     if count:
         st.caption(f":material/info: {counted(count, 'control character')} in {where} had to be removed.")
+
+
+def tell_bytes(tokens: Tokens) -> None:
+    """That some pieces are single bytes, with which the model can do little; nothing if none is."""
+    count = sum(byte_of(token.piece) is not None for token in tokens)
+    if count:
+        st.caption(
+            f":material/info: {counted(count, 'source piece')} {'is a byte' if count == 1 else 'are bytes'} of "
+            "characters that the vocabulary does not have: the model has hardly seen them, so expect little of what it "
+            "makes of them."
+        )
 
 
 def tell_cut_off(what: str = "The translation") -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 NAMES = ("checkpoint", "text", "letters", "site", "layer", "head", "token", "step")
 _MEMORY = "shared-by-all-pages"
+PAGE = "page-shown"  # in the session's state: the title of the page that is shown
 
 
 def shared(name: str, default: str = "") -> str:

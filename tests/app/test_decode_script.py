@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from model_core.config import EOS_ID, DecodingConfig
 from model_core.translator import InputError, Translator
+from tests.app.opened import open_app, texts
 from tests.examples import HOSTILE_TEXTS
 from tests.small_traces import small_trace
 from viz.panels.decode.beam import hypotheses_csv
@@ -214,6 +215,11 @@ def test_sampling_shows_what_top_k_and_top_p_cut_off(translator: Translator) -> 
 def test_what_is_removed_from_a_typed_translation_is_told() -> None:
     answer = told(copied(writer="you write", target="c\x00 a\x07 b"))
     assert "2 control characters in what you typed had to be removed" in answer
+
+
+def test_pieces_that_are_bytes_are_told() -> None:
+    assert "3 source pieces are bytes of characters" in texts(open_app("decode", text="I like 水."))
+    assert "bytes" not in texts(open_app("decode", text="I like water."))
 
 
 def test_an_improbable_sample_is_not_called_impossible() -> None:

@@ -119,6 +119,16 @@ def test_the_third_is_told_its_place() -> None:
     until(app, lambda app: "Done in" in texts(app))
 
 
+def test_a_training_that_has_to_end_for_another_is_named() -> None:
+    app = open_app("learn", **SMALL | {"steps": "1200"})
+    app.button(key="start").click().run()
+    assert "was stopped to make room" not in texts(app)
+    app.button(key="start").click().run()
+    assert "Training 1 was stopped to make room for this one" in texts(app)
+    app.run()
+    assert "was stopped to make room" not in texts(app), "it is told once"
+
+
 def test_only_the_last_four_trainings_are_kept() -> None:
     app = open_app("learn", **SMALL)
     for _ in range(5):

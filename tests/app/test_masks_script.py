@@ -100,6 +100,19 @@ def test_buttons_change_a_mask_and_take_it_back() -> None:
     assert app.query_params["off"] and "1 turned cell" in "\n".join(expander.label for expander in app.expander)
 
 
+def test_buttons_add_to_what_is_changed_already() -> None:
+    """Each time the strongest cell that is left is forbidden, and nothing that was changed before is taken back."""
+    app = open_app("masks", text=SENTENCE, second=SECOND, causal="false", step="4")
+    found = []
+    for count in (1, 2):
+        next(button for button in app.button if button.label.startswith("Forbid")).click().run()
+        found.append(set(app.query_params["off"].split(".")))
+        assert len(found[-1]) == count and app.query_params["causal"] == "false"
+    assert found[0] < found[1]
+    next(button for button in app.button if "pad" in button.label).click().run()
+    assert set(app.query_params["off"].split(".")) == found[1] and app.query_params["causal"] == "false"
+
+
 def test_it_opens_where_something_is_masked_and_other_pages_do_not_hear_of_it() -> None:
     app = open_app("masks", text=SENTENCE, second=SECOND)
     assert app.selectbox(key="choose-site").value == "Decoder self-attention"

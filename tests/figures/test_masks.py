@@ -77,6 +77,17 @@ def test_a_batch_shows_each_sentence_in_its_column() -> None:
     assert figure.layout.xaxis.tickangle == 0 and figure.layout.margin.b < 80, "flat labels need no more room"
 
 
+def test_a_long_batch_says_its_tokens_by_hovering_only() -> None:
+    """In rows of a few pixels they would be written over each other."""
+    sizes = []
+    for length in (20, 60, 98):
+        tokens = make_tokens([f"t{i}" for i in range(length)])
+        may, _ = heatmaps(drawn(padding_figure([tokens, tokens])))
+        assert may.text[length - 1][0] == f"t{length - 1}"
+        sizes.append(may.textfont.size if may.texttemplate else None)
+    assert sizes == [11, 10, None]
+
+
 def test_a_batch_of_different_lengths_is_refused() -> None:
     with pytest.raises(ValueError, match=r"not \[3, 7\]"):
         padding_figure([READ, SOURCE])

@@ -16,7 +16,7 @@ from viz.theme import FONT, Palette, escape_label, palette
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKS = ("circle", "square", "diamond", "triangle-up", "x")
 PANELS = {
-    "diagonal": "Share of rows on the diagonal, in the layer that has most",
+    "diagonal": "Rows on the diagonal, in the best layer",
     "exact": "Share of held-out sequences copied exactly",
     "loss": "Training loss (nats a token)",
 }

@@ -19,6 +19,7 @@ from viz.theme import FONT, Palette, cut, escape_label, label_width, palette, vi
 from viz.wording import counted, probability, signed
 
 _SAID_CHARACTERS = 48
+_LEAST_ROW = 9  # pixels that a token needs to be read in its cell
 _BAR_ROW = 44  # pixels for one token's two bars
 PAD = "<pad>"
 
@@ -86,7 +87,8 @@ def _legend(allowed: NDArray[np.bool_], colours: Palette) -> str:
 def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bool = False) -> go.Figure:
     """The padding mask of a batch, upright: a column a sentence with its tokens from top to bottom, all of one length.
 
-    `masked` False is the batch without its mask: every place may be looked at.
+    In a long batch the tokens are said by hovering only. `masked` False is the batch without its mask: every place may
+    be looked at.
 
     Raises:
         ValueError: the sentences differ in length.
@@ -102,11 +104,15 @@ def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bo
     _lay_labels_flat(layout, columns)
     may = _cells(real, places, columns, colours.accent, "<b>%{text}</b> may be looked at")
     never = _cells(~real, places, columns, "rgba(0,0,0,0)", "<b>%{text}</b> may not be looked at: it is padding")
+    row = (layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]) / length
+    if row < _LEAST_ROW:  # the tokens would lie on each other: they are in the hover and in the table
+        return go.Figure([may.update(text=texts), never.update(text=texts), _holder()], layout)
+    size = min(11, int(row) - 1)
     for trace, shown, colour in ((may, real, colours.background), (never, ~real, colours.text)):
         named = [
             [text if cell else "" for text, cell in zip(*row, strict=True)] for row in zip(texts, shown, strict=True)
         ]
-        trace.update(text=named, texttemplate="%{text}", textfont={"color": colour, "size": 11})
+        trace.update(text=named, texttemplate="%{text}", textfont={"color": colour, "size": size})
     return go.Figure([may, never, _holder()], layout)
 
 

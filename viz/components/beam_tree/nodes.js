@@ -45,7 +45,7 @@ function nodeOf(node, traced) {
 
 function inWords(node) {
   return (
-    `${node.text || "(nothing)"}: ${KINDS[node.kind]}${node.best ? ", on the way to the best translation" : ""}; ` +
+    `${node.text || "(nothing)"} · ${KINDS[node.kind]}${node.best ? ", on the way to the best translation" : ""}; ` +
     `log-probability ${minus(node.logProbability, 3)} over ${counted(node.step + 1, "piece")}, ` +
     `with length penalty ${minus(node.score, 3)}`
   );

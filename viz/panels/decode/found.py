@@ -8,7 +8,7 @@ from model_core.config import EOS_ID, DecodingConfig
 from model_core.trace import TranslationTrace
 from model_core.translator import EmptyInput, InputError, Translator
 from viz.components.stepper import Draw
-from viz.messages import tell, tell_cut_off, tell_removed
+from viz.messages import tell, tell_bytes, tell_cut_off, tell_removed
 from viz.panels.decode.beam import n_best_panel, tree_panel
 from viz.panels.decode.link import Forced, forced_from, ids_from
 from viz.panels.decode.search import Decoding, Ids, decode, draws_of
@@ -139,6 +139,7 @@ def _show_translation(found: Decoding) -> None:
     score = f"; score with the length penalty {fixed(trace.score, 3)}" if trace.strategy == "beam" else ""
     st.caption(f"{total_in_words(trace)}{score}.")
     tell_removed(found.removed)
+    tell_bytes(trace.source_tokens)
     if found.picked:
         _show_that_it_is_a_hypothesis(found)
     elif not found.finished:

@@ -15,6 +15,7 @@ from viz.wording import counted
 KEPT = 4
 WANTED = "learn-wanted"  # the training that the page turns to as soon as there is something to see of it
 _RUNS, _COUNT, _IN_LINK, _PROBLEM = "learn-runs", "learn-count", "run", "learn-problem"
+_REPLACED = "learn-replaced"
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,16 @@ def start(settings: LiveSettings) -> None:
     """A new training in this tab; the one before is stopped if there is a place for the new one, and the oldest is
     forgotten where there are too many."""
     before = newest()
+    cut_off = before is not None and not before.live.state().over
     try:
         live = classroom().start(settings, replacing=before.live if before else None)
     except ClassroomFull as error:
         st.session_state[_PROBLEM] = str(error)
         return
+    if before is not None and cut_off:
+        st.session_state[_REPLACED] = (
+            f"Training {before.number} was stopped to make room for this one: a tab trains one model at a time."
+        )
     number = st.session_state.get(_COUNT, 0) + 1
     run = Run(number, secrets.token_hex(4), live)
     st.session_state[_COUNT] = number
@@ -92,9 +98,11 @@ def expected(settings: LiveSettings) -> str:
 
 
 def tell_problems() -> None:
-    """Why a training could not begin, or that the one that the link speaks of is not in this tab."""
+    """Why a training could not begin, which one had to end for it, or that the link's is not in this tab."""
     if problem := st.session_state.pop(_PROBLEM, None):
         tell(problem, "warning")
+    if replaced := st.session_state.pop(_REPLACED, None):
+        tell(replaced)
     if _IN_LINK in st.query_params and st.query_params[_IN_LINK] not in [run.id for run in runs()]:
         tell(
             "The training that this link was made with is not here: it lives in its own tab, and ends when that tab is "

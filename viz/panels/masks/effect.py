@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -35,41 +37,42 @@ def reset() -> None:
 
 
 def switch_off(name: str, row: str | None = None) -> None:
-    """Only this mask off; `row` is the sentence to look at."""
-    reset()
+    """This mask off as well; `row` is the sentence to look at."""
     st.query_params[name] = "false"
     if row is not None:
         st.query_params["row"] = row
 
 
-def forbid_strongest(cell: MaskCell) -> None:
-    """Only this cell forbidden."""
-    reset()
-    write_cells(MaskSetting(forbidden=frozenset({cell})))
+def also_forbidden(setting: MaskSetting, cell: MaskCell) -> MaskSetting:
+    """The setting with one more cell forbidden."""
+    return replace(setting, forbidden=setting.forbidden | {cell}, permitted=setting.permitted - {cell})
 
 
-def experiments(subject: Subject, selection: Selection, usual: MaskedPass, step: int, padded_row: str | None) -> None:
-    """Buttons that change something at once, and one that takes all back."""
+def experiments(
+    subject: Subject, setting: MaskSetting, selection: Selection, now: MaskedPass, step: int, padded_row: str | None
+) -> None:
+    """Buttons that change one more thing at once, and one that takes all back. `now` is the pass under the setting."""
     row = step if selection.site != "encoder_self" else min(step, len(subject.source.ids) - 1)
-    key = int(usual.weights[selection.head or 0, row].argmax())
+    key = int(now.weights[selection.head or 0, row].argmax())
     queries, keys = subject.tokens(selection.site)
     strongest = cell_at(selection, row, key, "all layers")
-    refused = subject.refused(MaskSetting(forbidden=frozenset({strongest})))
+    changed = also_forbidden(setting, strongest)
+    refused = subject.refused(changed)
     with st.container(horizontal=True, gap="small", key="experiments"):
         st.button("Let the decoder see the future", on_click=switch_off, args=("causal",))
         if padded_row is not None:
             st.button("Let <pad> be seen".replace("<", "\\<"), on_click=switch_off, args=("padding", padded_row))
         st.button(
             "Forbid the strongest cell of this row",
-            on_click=forbid_strongest,
-            args=(strongest,),
+            on_click=write_cells,
+            args=(changed,),
             disabled=refused is not None,
             help=refused,
         )
         st.button("Reset", icon=":material/restart_alt:", on_click=reset, type="primary")
     st.text(
         f"Strongest in row {row + 1} of the chosen head: “{visible(queries[row].text)}” looks at "
-        f"“{visible(keys[key].text)}” with weight {usual.weights[selection.head or 0, row, key]:.2f}."
+        f"“{visible(keys[key].text)}” with weight {now.weights[selection.head or 0, row, key]:.2f}."
     )
 
 
@@ -226,7 +229,7 @@ def effect(
     st.subheader("What if the mask were another one?", anchor=False, divider="gray")
     usual, changed = passes
     step = choose_step(subject.trace, first=1)  # row 1 of the decoder has a single key, which no mask may take
-    experiments(subject, selection, usual, step, padded_row)
+    experiments(subject, setting, selection, changed, step, padded_row)
     if setting.usual:
         tell(
             "Nothing is changed yet: take one of the buttons, switch a mask off, or click a cell of the second matrix."
