@@ -22,3 +22,25 @@ def test_a_minus_is_a_true_one_and_zero_has_none(page: Page, number: float, digi
 def test_one_is_one(page: Page) -> None:
     told = page.evaluate(f"() => {{ {COMMON}; return [0, 1, 2, 1200].map((number) => counted(number, 'piece')); }}")
     assert told == ["0 pieces", "1 piece", "2 pieces", "1,200 pieces"]
+
+
+def test_a_view_is_made_once_an_element_and_goes_with_it(page: Page) -> None:
+    calls = page.evaluate(
+        f"""() => {{
+          {COMMON}
+          const calls = [];
+          const create = (host) => ({{
+            receive: (data, state, trigger) => calls.push([host, data, state, trigger]),
+            remove: () => calls.push([host, "gone"]),
+          }});
+          const component = mounted((host) => (calls.push([host.id, "made"]), create(host.id)));
+          const [a, b] = ["a", "b"].map((id) => Object.assign(document.createElement("div"), {{ id }}));
+          const answers = {{ setStateValue: 1, setTriggerValue: 2 }};
+          const give = (parentElement, data) => component({{ data, parentElement, ...answers }});
+          const leave = give(a, "x");
+          give(b, "y"), give(a, "z"), leave(), give(a, "w");
+          return calls;
+        }}"""
+    )
+    told = [("a", "made"), ("a", "x", 1, 2), ("b", "made"), ("b", "y", 1, 2), ("a", "z", 1, 2), ("a", "gone")]
+    assert calls == [list(call) for call in (*told, ("a", "made"), ("a", "w", 1, 2))]

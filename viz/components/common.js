@@ -49,3 +49,20 @@ function minus(number, digits) {
 
 /** "1 piece", "2 pieces" */
 const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
+/**
+ * What a component exports: `create(host)` makes its view once for each element that Streamlit gives; `receive` is told
+ * data and how to answer whenever the page runs, and `remove` cleans up when the element goes.
+ */
+function mounted(create) {
+  const views = new WeakMap();
+  return ({ data, parentElement, setStateValue, setTriggerValue }) => {
+    if (!views.has(parentElement)) views.set(parentElement, create(parentElement));
+    const view = views.get(parentElement);
+    view.receive(data, setStateValue, setTriggerValue);
+    return () => {
+      view.remove();
+      views.delete(parentElement);
+    };
+  };
+}

@@ -1,16 +1,6 @@
 // The tree of a beam search. A token is data: it goes into the page by textContent and attributes only.
 
-const trees = new WeakMap(); // by the element that Streamlit gives
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  if (!trees.has(parentElement)) trees.set(parentElement, new Tree(parentElement));
-  const tree = trees.get(parentElement);
-  tree.receive(data, setTriggerValue);
-  return () => {
-    tree.root.remove();
-    trees.delete(parentElement);
-  };
-}
+export default mounted((host) => new Tree(host));
 
 class Tree {
   constructor(host) {
@@ -48,7 +38,11 @@ class Tree {
     return head;
   }
 
-  receive(data, setTriggerValue) {
+  remove() {
+    this.root.remove();
+  }
+
+  receive(data, _, setTriggerValue) {
     const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
     const text = new TextDecoder().decode(bytes);
     this.setTriggerValue = setTriggerValue;

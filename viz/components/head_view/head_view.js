@@ -6,18 +6,9 @@ const HINT =
   "Keys: arrows move, Enter pins, Escape lets go; O on a square leaves only that head.";
 const PAUSE_MS = 250; // sliding and switching come in runs: Python hears where a run ends
 
-const views = new WeakMap(); // by the element that Streamlit gives
 const lastShown = new Map(); // by the caller's key: what a view showed that the page has since mounted anew
 
-export default function ({ data, parentElement, setStateValue }) {
-  if (!views.has(parentElement)) views.set(parentElement, new HeadView(parentElement));
-  const view = views.get(parentElement);
-  view.receive(data, setStateValue);
-  return () => {
-    view.remove();
-    views.delete(parentElement);
-  };
-}
+export default mounted((host) => new HeadView(host));
 
 class HeadView {
   constructor(host) {

@@ -3,18 +3,9 @@
 
 const KEYBOARD_PAUSE_MS = 120; // arrow keys come in runs: Python hears where a run ends
 
-const pickers = new WeakMap(); // by the element that Streamlit gives
 const lastChoices = new Map(); // by the caller's key: where a picker stood that the page has since mounted anew
 
-export default function ({ data, parentElement, setStateValue }) {
-  if (!pickers.has(parentElement)) pickers.set(parentElement, new Picker(parentElement));
-  const picker = pickers.get(parentElement);
-  picker.receive(data, setStateValue);
-  return () => {
-    picker.remove();
-    pickers.delete(parentElement);
-  };
-}
+export default mounted((host) => new Picker(host));
 
 class Picker {
   constructor(host) {

@@ -1,18 +1,9 @@
 // A matrix that one can point at and choose a cell of. Python sends values as bytes (pack.py says how) and is told what
 // is picked. A label is data: it goes into the page by textContent, attributes and the canvas only.
 
-const views = new WeakMap(); // by the element that Streamlit gives
 const lastPicks = new Map(); // by the caller's key: which cell was chosen in a matrix that the page mounts anew
 
-export default function ({ data, parentElement, setStateValue }) {
-  if (!views.has(parentElement)) views.set(parentElement, new Matrix(parentElement));
-  const view = views.get(parentElement);
-  view.receive(data, setStateValue);
-  return () => {
-    view.remove();
-    views.delete(parentElement);
-  };
-}
+export default mounted((host) => new Matrix(host));
 
 class Matrix {
   constructor(host) {

@@ -13,17 +13,7 @@ const NAMES = {
   cross: "cross-attention",
 };
 
-const diagrams = new WeakMap(); // by the element that Streamlit gives
-
-export default function ({ data, parentElement, setStateValue }) {
-  if (!diagrams.has(parentElement)) diagrams.set(parentElement, new Diagram(parentElement));
-  const diagram = diagrams.get(parentElement);
-  diagram.receive(data, setStateValue);
-  return () => {
-    diagram.remove();
-    diagrams.delete(parentElement);
-  };
-}
+export default mounted((host) => new Diagram(host));
 
 class Diagram {
   constructor(host) {

@@ -4,18 +4,9 @@
 const SETTLE_MS = 300;
 const PLAY_MS = 1000;
 
-const steppers = new WeakMap(); // by the element that Streamlit gives
 const lastSteps = new Map(); // by the caller's key: where a stepper stood that the page has since mounted anew
 
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  if (!steppers.has(parentElement)) steppers.set(parentElement, new Stepper(parentElement));
-  const stepper = steppers.get(parentElement);
-  stepper.receive(data, setStateValue, setTriggerValue);
-  return () => {
-    stepper.remove();
-    steppers.delete(parentElement);
-  };
-}
+export default mounted((host) => new Stepper(host));
 
 /** What sampling leaves of the pieces; nothing where nothing is drawn. */
 function drawInWords(draw) {
