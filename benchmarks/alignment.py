@@ -23,9 +23,9 @@ import torch
 from numpy.typing import NDArray
 
 from model_core.checkpoint import load_checkpoint, update_checkpoint
+from model_core.data.corpus import Pair, read_pairs
 from model_core.trace import TranslationTrace
 from model_core.training.attention_statistics import Links, alignment_error_rates, mean_statistics, units
-from model_core.training.corpus import Pair, read_pairs
 from model_core.translator import Translator
 
 

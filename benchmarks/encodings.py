@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from model_core.checkpoint import load_checkpoint, update_checkpoint
-from model_core.meaning import cosine, encode_all
+from model_core.experiments.meaning import cosine, encode_all
 from model_core.translator import Translator
 
 SAME_MEANING = (

@@ -11,7 +11,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
-from model_core.command_line import make_parser
+from model_core.cli.parser import make_parser
 
 BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 
@@ -19,10 +19,10 @@ BAD_INPUT, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 def _command(name: str) -> Callable[[Namespace], int]:
     """The function behind a command. What it needs is imported now: nobody who translates waits for the training."""
     if name in ("train", "evaluate"):
-        from model_core.training import commands as training_commands
+        from model_core.cli import training_commands
 
         return getattr(training_commands, name)
-    from model_core import commands
+    from model_core.cli import commands
 
     return getattr(commands, name)
 

@@ -7,19 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model_core.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from model_core.checkpoint.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from model_core.config import EOS_ID, DecodingConfig, ModelConfig
-from model_core.decoding import Cancelled, Decoded, check_model, decode, length_limit
-from model_core.draft import LazyDraft, can_draft
-from model_core.drafted_search import drafted_search
-from model_core.forced_pass import ForcedPass
-from model_core.given import checked_beginning, checked_target
-from model_core.hooks import AttentionHook
-from model_core.recording import record
-from model_core.sampling import DrawnFrom
-from model_core.source import MAX_CHARACTERS, MAX_PIECES, EmptyInput, InputError, Source, prepare_source
-from model_core.tokenizer import Tokenizer
-from model_core.trace import TranslationTrace
+from model_core.model.hooks import AttentionHook
+from model_core.search.decoding import Cancelled, Decoded, check_model, decode, length_limit
+from model_core.search.draft import LazyDraft, can_draft
+from model_core.search.drafted_search import drafted_search
+from model_core.search.forced_pass import ForcedPass
+from model_core.search.given import checked_beginning, checked_target
+from model_core.search.recording import record
+from model_core.search.sampling import DrawnFrom
+from model_core.text.source import MAX_CHARACTERS, MAX_PIECES, EmptyInput, InputError, Source, prepare_source
+from model_core.text.tokenizer import Tokenizer
+from model_core.trace.trace import TranslationTrace
 
 __all__ = [
     "MAX_CHARACTERS", "MAX_PIECES", "Cancelled", "Checkpoint", "CheckpointError", "DecodingConfig", "EmptyInput",

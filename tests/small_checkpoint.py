@@ -7,8 +7,8 @@ from pathlib import Path
 
 from model_core.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from model_core.config import ModelConfig
-from model_core.tokenizer import Tokenizer, train_tokenizer
-from model_core.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer, make_model
+from model_core.text.tokenizer import Tokenizer, train_tokenizer
 from tests.small_models import randomise
 
 SENTENCES = [

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID, ModelConfig, Norm
-from model_core.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer, make_model
 
 NEVER_WRITTEN = {PAD_ID, BOS_ID, UNK_ID}
 

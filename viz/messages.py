@@ -6,8 +6,8 @@ from typing import Literal
 
 import streamlit as st
 
+from model_core.text.pieces import byte_of
 from model_core.trace import Tokens
-from model_core.words import byte_of
 from viz.wording import counted
 
 Kind = Literal["note", "progress", "warning", "error"]

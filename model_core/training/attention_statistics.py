@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model_core.head_statistics import head_statistics
-from model_core.tokenizer import surface
-from model_core.trace import Token, TranslationTrace
+from model_core.experiments.heads import head_statistics
+from model_core.text.pieces import Token
+from model_core.text.tokenizer import surface
+from model_core.trace.trace import TranslationTrace
 
 UNIT = re.compile(r"\w+|[^\w\s]")
 Links = frozenset[tuple[int, int]]

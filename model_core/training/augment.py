@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from model_core.training.corpus import Pair
+from model_core.data.corpus import Pair
 
 VARIANT_PROBABILITY = 0.5
 

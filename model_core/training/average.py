@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from model_core.transformer import Transformer
+from model_core.model.transformer import Transformer
 
 WARMUP = 10  # steps over which the average forgets the random start
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model_core.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from model_core.text.tokenizer import BOS_ID, EOS_ID, PAD_ID
 
 SOURCE_SPECIALS = 2  # <s> and </s>
 TARGET_SPECIALS = 1  # <s> in the decoder's input, </s> in its output

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from model_core.model.transformer import Transformer
 from model_core.training.copy_task import LETTERS, LONGEST, ROWS, SHORTEST
-from model_core.transformer import Transformer
 
 
 def copy_card(model: Transformer, training: Mapping[str, Any], metrics: Mapping[str, Any]) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 
-from model_core.checkpoint import load_checkpoint, update_checkpoint
+from model_core.checkpoint.checkpoint import load_checkpoint, update_checkpoint
 from model_core.config import ModelConfig, TrainingConfig
+from model_core.model.transformer import make_model
 from model_core.training.copy_card import copy_card
 from model_core.training.copy_task import COPY_MODEL, CopyTask, copy_tokenizer
 from model_core.training.diagonal import CrossAttention, cross_attention
@@ -20,7 +21,6 @@ from model_core.training.moments import Moments
 from model_core.training.run import SettingsError, check_settings, has_checkpoint, has_state, run_task, write_settings
 from model_core.training.snapshots import EXAMPLE
 from model_core.training.state import Progress
-from model_core.transformer import make_model
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable, Sequence
 
 from model_core.config import BOS_ID, EOS_ID, DecodingConfig, ModelConfig, TrainingConfig
-from model_core.decoding import decode
-from model_core.tokenizer import Tokenizer, word_tokenizer
+from model_core.model.transformer import Transformer
+from model_core.search.decoding import decode
+from model_core.text.tokenizer import Tokenizer, word_tokenizer
 from model_core.training.batching import Batch, Example, make_batch
 from model_core.training.evaluation import teacher_forced
-from model_core.transformer import Transformer
 
 LETTERS = tuple("abcdefghijklmnop")  # with <pad>, <s>, </s> and <unk> a vocabulary of 20
 SHORTEST, LONGEST = 3, 10

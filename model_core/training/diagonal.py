@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model_core.hooks import Recorder
+from model_core.model.hooks import Recorder
+from model_core.model.transformer import Transformer
 from model_core.training.batching import Example, make_batch
-from model_core.transformer import Transformer
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig
-from model_core.decoding import check_model, decode
-from model_core.homographs import Homograph, read_senses, shows_sense
-from model_core.tokenizer import Tokenizer
+from model_core.data.homographs import Homograph, read_senses, shows_sense
+from model_core.model.transformer import Transformer
+from model_core.search.decoding import check_model, decode
+from model_core.text.tokenizer import Tokenizer
 from model_core.training.batching import Batch
 from model_core.training.loss import smoothed_cross_entropy
-from model_core.transformer import Transformer
 
 __all__ = [
     "Forced", "Scores", "read_senses", "score", "sense_accuracy", "shows_sense", "teacher_forced", "translate_all",

@@ -7,13 +7,13 @@ import time
 
 import torch
 
+from model_core.model.transformer import make_model
 from model_core.training.batching import Example, make_batch
 from model_core.training.copy_task import BATCHES_AN_EPOCH, CopyTask, copy_tokenizer
 from model_core.training.live_settings import LiveSettings
 from model_core.training.loop import TrainingError, batch_loss, make_optimizer
 from model_core.training.schedule import learning_rate
 from model_core.training.snapshots import EXAMPLE, Snapshot, take_snapshot
-from model_core.transformer import make_model
 
 SNAPSHOTS = 40  # at most, besides that of the untrained model
 HELD_OUT = 48

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from model_core.config import PAD_ID, TrainingConfig
+from model_core.model.transformer import Transformer
 from model_core.training.average import RunningAverage
 from model_core.training.batching import Batch, shard
 from model_core.training.distributed import Workers
@@ -26,7 +27,6 @@ from model_core.training.loss import smoothed_cross_entropy
 from model_core.training.progress import ProgressLine, TrainingLog, Window
 from model_core.training.schedule import learning_rate
 from model_core.training.state import Progress, load_state, save_state, state_path
-from model_core.transformer import Transformer
 
 LOG_EVERY = 50
 

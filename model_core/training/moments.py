@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_core.tokenizer import Tokenizer
+from model_core.model.transformer import Transformer
+from model_core.text.tokenizer import Tokenizer
 from model_core.training.run import write_in_one_move
 from model_core.training.snapshots import example_trace, load_snapshot
-from model_core.transformer import Transformer
 
 STEPS = (0, 10, 25, 50, 75, 100, 125, 150, 200, 300, 600)  # dense while it learns; the last step comes on top
 

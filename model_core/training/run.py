@@ -13,13 +13,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from model_core.checkpoint import CONFIG, save_checkpoint, update_checkpoint
+from model_core.checkpoint.checkpoint import CONFIG, save_checkpoint, update_checkpoint
 from model_core.config import ConfigError, ModelConfig, TrainingConfig, to_json
-from model_core.tokenizer import Tokenizer
+from model_core.model.transformer import Transformer
+from model_core.text.tokenizer import Tokenizer
 from model_core.training.distributed import Workers
 from model_core.training.loop import StepResult, Task, Trainer
 from model_core.training.state import Progress, state_path
-from model_core.transformer import Transformer
 
 CHANGEABLE = ("dropout", "attention_dropout")  # model settings that no weight depends on
 

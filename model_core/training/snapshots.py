@@ -13,11 +13,14 @@ from pathlib import Path
 
 import torch
 
-from model_core.checkpoint import Checkpoint
-from model_core.tokenizer import Tokenizer
-from model_core.trace import AttentionMaps, Tokens, TraceError, TranslationTrace
+from model_core.checkpoint.checkpoint import Checkpoint
+from model_core.model.transformer import Transformer
+from model_core.text.pieces import Tokens
+from model_core.text.tokenizer import Tokenizer
+from model_core.trace.arrays import TraceError
+from model_core.trace.maps import AttentionMaps
+from model_core.trace.trace import TranslationTrace
 from model_core.training.diagonal import Diagonal, diagonal
-from model_core.transformer import Transformer
 from model_core.translator import Translator
 
 EXAMPLE = "b a d c a f e"  # one letter twice: its two columns have to be told apart by position

@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model_core.transformer import Transformer
+from model_core.model.transformer import Transformer
 
 MODEL, AVERAGE, FIRST_MOMENT, SECOND_MOMENT = "model.", "average.", "exp_avg.", "exp_avg_sq."
 

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_core.checkpoint import load_checkpoint
-from model_core.checkpoint_files import sha256
+from model_core.checkpoint.checkpoint import load_checkpoint
+from model_core.checkpoint.files import sha256
 from model_core.config import ModelConfig, TrainingConfig, to_json
-from model_core.tokenizer import Tokenizer
-from model_core.training.corpus import Pair, read_pairs
+from model_core.data.corpus import Pair, read_pairs
+from model_core.model.transformer import Transformer, make_model
+from model_core.text.tokenizer import Tokenizer
 from model_core.training.distributed import Workers, joined_workers
 from model_core.training.run import (
     CHANGEABLE,
@@ -22,7 +23,6 @@ from model_core.training.run import (
 )
 from model_core.training.state import Progress
 from model_core.training.translation_task import TranslationTask, joint_tokenizer, with_homographs
-from model_core.transformer import Transformer, make_model
 
 
 def train_corpus(

@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from model_core.config import DecodingConfig, TrainingConfig
-from model_core.homographs import HOMOGRAPHS, Homograph, read_homographs
-from model_core.tokenizer import Tokenizer, train_tokenizer
+from model_core.data.corpus import Pair, group_references
+from model_core.data.homographs import HOMOGRAPHS, Homograph, read_homographs
+from model_core.model.transformer import Transformer
+from model_core.text.tokenizer import Tokenizer, train_tokenizer
 from model_core.training.augment import augment_epoch
 from model_core.training.batching import Batch, Example, bucket_batches, make_batch
-from model_core.training.corpus import Pair, group_references
 from model_core.training.evaluation import score, teacher_forced, translate_all
-from model_core.transformer import Transformer
 
 LONGEST = 120  # pieces of a side: longer examples are left out of training, and their number is told
 

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from model_core.head_statistics import site_statistics
+from model_core.experiments.heads import site_statistics
 from model_core.trace import SITES
 from model_core.translator import Translator
 from tests.app.opened import ROOT, open_app, texts

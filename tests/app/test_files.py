@@ -15,14 +15,20 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from model_core.head_statistics import site_statistics
-from model_core.homographs import read_homographs
-from model_core.mask_experiment import MaskCell, MaskSetting, Padded, masked_pass
-from model_core.meaning import encode_all, word_similarity
-from model_core.position_experiment import PositionChange, encoding_table, input_norms, moved_attention, run_experiment
+from model_core.data.homographs import read_homographs
+from model_core.experiments.heads import site_statistics
+from model_core.experiments.masks import MaskCell, MaskSetting, Padded, masked_pass
+from model_core.experiments.meaning import encode_all, word_similarity
+from model_core.experiments.positions import (
+    PositionChange,
+    encoding_table,
+    input_norms,
+    moved_attention,
+    run_experiment,
+)
+from model_core.text.words import find_word
 from model_core.trace import SITES, Token, TranslationTrace
 from model_core.translator import Translator
-from model_core.word_spans import find_word
 from tests.app.opened import ROOT, open_app
 from tests.examples import PAGE_SEARCH
 from viz.panels.masks.panel import cells_csv

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model_core.anatomy import dissect
+from model_core.experiments.anatomy import dissect
 from model_core.translator import Translator
 from tests.app.opened import ROOT, open_app, texts
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH

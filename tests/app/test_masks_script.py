@@ -9,7 +9,7 @@ import pytest
 from streamlit.proto.Metric_pb2 import Metric as MetricProto
 from streamlit.testing.v1 import AppTest
 
-from model_core.mask_experiment import MaskCell, MaskSetting, Padded, masked_pass
+from model_core.experiments.masks import MaskCell, MaskSetting, Padded, masked_pass
 from model_core.translator import Translator
 from tests.app.opened import ROOT, open_app
 from tests.examples import HOSTILE_TEXTS, PAGE_SEARCH

@@ -13,11 +13,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from model_core.homographs import read_homographs
-from model_core.meaning import encode_all, word_similarity
-from model_core.sense_map import fit_probe, nearest_own_sense, told_sense
+from model_core.data.homographs import read_homographs
+from model_core.experiments.meaning import encode_all, word_similarity
+from model_core.experiments.sense_map import fit_probe, nearest_own_sense, told_sense
+from model_core.text.words import find_word
 from model_core.translator import Translator
-from model_core.word_spans import find_word
 from tests.app.opened import ROOT, texts
 from tests.examples import HOSTILE_TEXTS
 from viz.panels.meaning import data as meaning_data

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from model_core.position_experiment import PositionChange, run_experiment
+from model_core.experiments.positions import PositionChange, run_experiment
 from model_core.translator import Translator
 from tests.app.opened import ROOT, open_app
 from tests.examples import PAGE_SEARCH

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 
 from model_core.trace import TranslationTrace
+from model_core.trace.view import hide_special, merge_words, view_map
 from model_core.translator import Translator
-from model_core.words import hide_special, merge_words, view_map
 from tests.browser.chromium import ROOT, PageGuard, wait_idle
 from tests.browser.plots import Z_OF_HEATMAP
 from tests.browser.saved import SVG, saved_svg

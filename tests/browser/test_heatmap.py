@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model_core.words import AttentionView, hide_special, view_map
+from model_core.trace.view import AttentionView, hide_special, view_map
 from tests.browser.visits import DESKTOP, PHONE
 from tests.small_traces import small_trace
 from viz.figures.export import standalone_html

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from model_core.anatomy import HeadAnatomy, dissect
+from model_core.experiments.anatomy import HeadAnatomy, dissect
 from model_core.trace import Site
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle

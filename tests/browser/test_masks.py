@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from model_core.mask_experiment import MaskCell, MaskedPass, MaskSetting, Padded, masked_pass
+from model_core.experiments.masks import MaskCell, MaskedPass, MaskSetting, Padded, masked_pass
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model_core.meaning import encode_all, word_similarity
+from model_core.experiments.meaning import encode_all, word_similarity
+from model_core.text.words import find_word
 from model_core.translator import Translator
-from model_core.word_spans import find_word
 from tests.browser.chromium import ROOT, wait_idle
 from tests.browser.saved import saved_texts
 from tests.browser.visits import DESKTOP, PHONE, open_page

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from model_core.position_experiment import PositionChange, encoding_table, input_norms, run_experiment
+from model_core.experiments.positions import PositionChange, encoding_table, input_norms, run_experiment
 from model_core.translator import Translator
 from tests.browser.chromium import ROOT, wait_idle
 from tests.browser.visits import DESKTOP, PHONE, open_page, query_of

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from model_core.checkpoint import load_checkpoint
+from model_core.cli import training_commands
 from model_core.config import DecodingConfig
-from model_core.training import commands as training_commands
 from model_core.training.evaluation import score
 from tests.cli.answer import Ask
 from tests.small_checkpoint import SENTENCES, save_small

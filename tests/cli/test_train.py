@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from model_core.command_line import MODEL_HELP, TRAINING_HELP, VOCABULARIES, make_parser
+from model_core.cli import training_commands
+from model_core.cli.parser import MODEL_HELP, TRAINING_HELP, VOCABULARIES, make_parser
 from model_core.config import ModelConfig, TrainingConfig
-from model_core.training import commands as training_commands
 from model_core.training.copy_run import CopyResult
 from model_core.training.copy_task import COPY_MODEL, COPY_TRAINING
 from model_core.training.state import Progress

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model_core.command_line import DEFAULT_CHECKPOINT, make_parser
+from model_core.cli.parser import DEFAULT_CHECKPOINT, make_parser
 from model_core.config import DecodingConfig
 from model_core.translator import Translator
 from tests.cli.answer import Ask

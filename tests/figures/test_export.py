@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from model_core.words import AttentionView, hide_special, view_map, view_maps
+from model_core.trace.view import AttentionView, hide_special, view_map, view_maps
 from tests.small_traces import small_trace
 from viz.figures.export import matrix_csv, standalone_html
 from viz.figures.heatmap import attention_heatmap

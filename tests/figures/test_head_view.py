@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from model_core.words import view_maps
+from model_core.trace.view import view_maps
 from tests.small_traces import small_trace
 from viz.components.head_view import Shown, head_view
 from viz.components.head_view.shown import Memory, fit, read, settle

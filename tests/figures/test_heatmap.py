@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from model_core.trace import Site
-from model_core.words import AttentionView, hide_special, merge_words, view_map, view_maps
+from model_core.trace.view import AttentionView, hide_special, merge_words, view_map, view_maps
 from tests.small_traces import make_tokens, small_trace
 from viz.figures import heatmap
 from viz.figures.heatmap import attention_alt, axis_labels

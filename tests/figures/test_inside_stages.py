@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model_core.anatomy import HeadAnatomy, dissect, part_sizes
 from model_core.checkpoint import load_checkpoint, save_checkpoint
 from model_core.config import ModelConfig
+from model_core.experiments.anatomy import HeadAnatomy, dissect, part_sizes
+from model_core.model.transformer import make_model
 from model_core.trace import SITES, Site, TranslationTrace
-from model_core.transformer import make_model
 from model_core.translator import Translator
 from tests.small_checkpoint import small_tokenizer
 from tests.small_models import randomise

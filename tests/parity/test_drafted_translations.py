@@ -13,7 +13,7 @@ import pytest
 import model_core.translator as translator_module
 from model_core.checkpoint import Checkpoint
 from model_core.config import DecodingConfig
-from model_core.hooks import HeadKnockout
+from model_core.model.hooks import HeadKnockout
 from model_core.trace import SITES, TranslationTrace
 from model_core.translator import Cancelled, Translation, Translator
 from tests.small_checkpoint import SENTENCES, SHAPE, small_tokenizer

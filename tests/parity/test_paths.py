@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import Tensor
 
-import model_core.attention as attention
-from model_core.attention import attend
-from model_core.cache import KeyValueCache
+import model_core.model.attention as attention
 from model_core.config import ModelConfig, Norm
-from model_core.decoder_step import DecoderStep
-from model_core.hooks import Recorder
-from model_core.masks import causal_mask, decoder_mask, padding_mask
+from model_core.model.attention import attend
+from model_core.model.cache import KeyValueCache
+from model_core.model.hooks import Recorder
+from model_core.model.masks import causal_mask, decoder_mask, padding_mask
+from model_core.model.transformer import make_model
+from model_core.search.decoder_step import DecoderStep
 from model_core.trace import Site
-from model_core.transformer import make_model
 from tests.small_models import small_model
 
 SOURCE = torch.tensor([[1, 5, 6, 7, 8, 9, 2], [1, 4, 2, 0, 0, 0, 0], [1, 7, 7, 10, 2, 0, 0]])

@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from model_core.attention import MultiHeadAttention
 from model_core.config import ModelConfig, Norm
-from model_core.hooks import Recorder
-from model_core.layers import DecoderLayer, EncoderLayer
-from model_core.linear import Linear
-from model_core.masks import causal_mask
-from model_core.transformer import Transformer, make_model
+from model_core.model.attention import MultiHeadAttention
+from model_core.model.hooks import Recorder
+from model_core.model.layers import DecoderLayer, EncoderLayer
+from model_core.model.linear import Linear
+from model_core.model.masks import causal_mask
+from model_core.model.transformer import Transformer, make_model
 from tests.small_models import randomise
 
 # B 3, S 7, T 5, D 12, F 11, H 3

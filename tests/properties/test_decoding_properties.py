@@ -10,12 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_core.cache import KeyValueCache
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig, Norm
-from model_core.decoder_step import DecoderStep
-from model_core.decoding import Decoded, decode, teacher_forced_steps
-from model_core.hypotheses import penalised
-from model_core.masks import padding_mask
+from model_core.model.cache import KeyValueCache
+from model_core.model.masks import padding_mask
+from model_core.search.decoder_step import DecoderStep
+from model_core.search.decoding import Decoded, decode, teacher_forced_steps
+from model_core.search.hypotheses import penalised
 from tests.small_models import all_translations, greedy_reference, log_probability_of, random_source, small_model
 
 few = settings(max_examples=15, deadline=None, derandomize=True)

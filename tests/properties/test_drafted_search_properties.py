@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_core.config import DecodingConfig, Norm
-from model_core.decoding import Decoded, decode
-from model_core.draft import Draft, Drafting
-from model_core.drafted_search import drafted_search
-from model_core.forced_pass import ForcedPass
+from model_core.search.decoding import Decoded, decode
+from model_core.search.draft import Draft, Drafting
+from model_core.search.drafted_search import drafted_search
+from model_core.search.forced_pass import ForcedPass
 from tests.small_models import draftable_model, random_source
 
 few = settings(max_examples=25, deadline=None, derandomize=True)

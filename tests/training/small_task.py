@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from model_core.config import ModelConfig, TrainingConfig
+from model_core.model.transformer import Transformer
 from model_core.training.batching import Batch, Example, make_batch
 from model_core.training.evaluation import teacher_forced
-from model_core.transformer import Transformer
 
 VOCABULARY = 13
 SHAPE = ModelConfig(VOCABULARY, VOCABULARY, layers=2, d_model=12, d_ff=14, heads=3, dropout=0.2)

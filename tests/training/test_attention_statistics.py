@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_core.head_statistics import head_statistics
+from model_core.experiments.heads import head_statistics
 from model_core.trace import Token
 from model_core.training.attention_statistics import (
     ErrorRate,

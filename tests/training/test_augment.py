@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model_core.data.corpus import Pair
 from model_core.training.augment import (
     augment_epoch,
     drop_final_punctuation,
@@ -15,7 +16,6 @@ from model_core.training.augment import (
     swap_contractions,
     vary,
 )
-from model_core.training.corpus import Pair
 
 
 def numbered(count: int) -> list[Pair]:

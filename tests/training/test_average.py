@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from model_core.model.transformer import Transformer, make_model
 from model_core.training.average import WARMUP, RunningAverage
-from model_core.transformer import Transformer, make_model
 from tests.training.small_task import SHAPE
 
 Weights = dict[str, torch.Tensor]

@@ -11,6 +11,7 @@ import torch
 
 from model_core.checkpoint import load_checkpoint, read_config, read_file
 from model_core.config import ModelConfig
+from model_core.model.transformer import make_model
 from model_core.trace import SITES, TranslationTrace
 from model_core.training import copy_run
 from model_core.training.copy_run import train_copy
@@ -21,7 +22,6 @@ from model_core.training.moments import STEPS, Moments
 from model_core.training.run import SettingsError
 from model_core.training.snapshots import EXAMPLE
 from model_core.training.state import Progress
-from model_core.transformer import make_model
 from model_core.translator import Translator
 
 TINY = replace(COPY_MODEL, layers=1, d_model=16, heads=2, d_ff=20)

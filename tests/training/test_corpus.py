@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from model_core.training.corpus import CorpusError, Homograph, Pair, group_references, read_homographs, read_pairs
+from model_core.data.corpus import CorpusError, Homograph, Pair, group_references, read_homographs, read_pairs
 
 LINES = "Go.\tVa !\nHi.\tSalut !\tCC-BY\tattribution\n\nHi.\tSalut.\n"
 PAIRS = [Pair("Go.", "Va !"), Pair("Hi.", "Salut !"), Pair("Hi.", "Salut.")]

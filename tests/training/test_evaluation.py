@@ -7,9 +7,9 @@ import torch
 from sacrebleu.metrics.bleu import BLEU
 
 from model_core.config import DecodingConfig
-from model_core.decoding import decode
+from model_core.data.corpus import Homograph
+from model_core.search.decoding import decode
 from model_core.training.batching import Example, make_batch
-from model_core.training.corpus import Homograph
 from model_core.training.evaluation import (
     read_senses,
     score,

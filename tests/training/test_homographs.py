@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from model_core.training.corpus import Homograph, read_homographs
+from model_core.data.corpus import Homograph, read_homographs
 from model_core.training.evaluation import read_senses, sense_accuracy, shows_sense
 from model_core.training.translation_task import HOMOGRAPHS, homograph_split
 

@@ -12,12 +12,12 @@ import torch
 
 from model_core.checkpoint import Checkpoint
 from model_core.config import ConfigError
+from model_core.model.transformer import make_model
 from model_core.training import live_training
 from model_core.training.live import LiveSettings
 from model_core.training.live_training import LiveTraining
 from model_core.training.loop import TrainingError
 from model_core.training.snapshots import EXAMPLE
-from model_core.transformer import make_model
 from model_core.translator import Translator
 
 TINY = LiveSettings(layers=1, heads=2, width=16, steps=7, learning_rate=5e-3)

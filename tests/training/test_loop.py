@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from model_core.config import PAD_ID, TrainingConfig
+from model_core.model.transformer import Transformer, make_model
 from model_core.training.batching import Batch
 from model_core.training.loop import StepResult, Trainer, TrainingError, batch_loss, make_optimizer
 from model_core.training.state import Progress
-from model_core.transformer import Transformer, make_model
 from tests.training.small_task import CONFIG, SHAPE, SmallTask
 
 Weights = dict[str, torch.Tensor]

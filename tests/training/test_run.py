@@ -13,11 +13,11 @@ import torch
 
 from model_core.checkpoint import load_checkpoint, read_config, read_file
 from model_core.config import TrainingConfig
-from model_core.training.corpus import CorpusError
+from model_core.data.corpus import CorpusError
+from model_core.model.transformer import make_model
 from model_core.training.run import SettingsError, StopOnSignal, check_settings, run_task, write_settings
 from model_core.training.state import Progress
 from model_core.training.translation_run import train_corpus
-from model_core.transformer import make_model
 from tests.small_checkpoint import SENTENCES, SHAPE, save_small, small_tokenizer
 from tests.training import small_task
 

@@ -12,11 +12,11 @@ import pytest
 
 from model_core.checkpoint import Checkpoint
 from model_core.config import DecodingConfig
+from model_core.model.transformer import make_model
 from model_core.trace import TraceError, TranslationTrace
 from model_core.training.copy_task import COPY_MODEL, copy_tokenizer
 from model_core.training.moments import Moments
 from model_core.training.snapshots import EXAMPLE, shipped_snapshots, take_snapshot
-from model_core.transformer import make_model
 from model_core.translator import Translator
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from model_core.config import TrainingConfig
-from model_core.training.corpus import Pair
+from model_core.data.corpus import Pair
 from model_core.training.translation_task import (
     LONGEST,
     TranslationTask,

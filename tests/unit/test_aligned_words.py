@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_core.aligned_words import aligned_words, nearest_word, word_share
+from model_core.experiments.aligned_words import aligned_words, nearest_word, word_share
+from model_core.text.words import WordSpan, word_spans
 from model_core.trace import AttentionMaps, DecodingStep, TranslationTrace
-from model_core.word_spans import WordSpan, word_spans
 from tests.small_traces import small_trace
 
 SOURCE = ("<s>", "the", "bank", "is", "shut", ".", "</s>")

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from model_core.attention import MultiHeadAttention, attend, attention_scores, attention_weights
-from model_core.masks import causal_mask
+from model_core.model.attention import MultiHeadAttention, attend, attention_scores, attention_weights
+from model_core.model.masks import causal_mask
 from tests.small_models import randomise
 
 # B 2, H 3, Q 5, K 7, d_head 11

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from model_core.beam import Beam
 from model_core.config import EOS_ID, DecodingConfig
-from model_core.decoding import Decoded, decode
-from model_core.hypotheses import Path, penalised
+from model_core.search.beam import Beam
+from model_core.search.decoding import Decoded, decode
+from model_core.search.hypotheses import Path, penalised
 from model_core.trace import Alternative, DecodingStep
 from tests.small_models import random_source, small_model
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from model_core.cache import KeyValueCache, LayerCache
+from model_core.model.cache import KeyValueCache, LayerCache
 
 # B 3, H 2, d_head 5
 

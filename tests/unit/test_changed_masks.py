@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from model_core.mask_experiment import (
+from model_core.experiments.masks import (
     ChangedMasks,
     MaskCell,
     MaskedPass,

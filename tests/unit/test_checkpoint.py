@@ -13,7 +13,7 @@ from model_core.checkpoint import (
     save_checkpoint,
     update_checkpoint,
 )
-from model_core.checkpoint_files import sha256
+from model_core.checkpoint.files import sha256
 from tests.small_checkpoint import CARD, SHAPE, save_small, small_model, small_tokenizer
 
 FILES = ("model.safetensors", "tokenizer.model", "metrics.json", "README.md")

@@ -17,8 +17,8 @@ from model_core.checkpoint import (
     read_config,
     read_file,
 )
-from model_core.checkpoint_files import sha256
-from model_core.tokenizer import word_tokenizer
+from model_core.checkpoint.files import sha256
+from model_core.text.tokenizer import word_tokenizer
 from tests.small_checkpoint import save_small
 
 FILES = ("model.safetensors", "tokenizer.model", "metrics.json", "README.md")

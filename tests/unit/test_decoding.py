@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID, DecodingConfig
-from model_core.decoding import Cancelled, decode, length_limit, teacher_forced_steps
-from model_core.hooks import HeadKnockout, Recorder
-from model_core.hypotheses import forbid, ranked, score_steps
-from model_core.transformer import Transformer
+from model_core.model.hooks import HeadKnockout, Recorder
+from model_core.model.transformer import Transformer
+from model_core.search.decoding import Cancelled, decode, length_limit, teacher_forced_steps
+from model_core.search.hypotheses import forbid, ranked, score_steps
 from tests.small_models import log_probability_of, next_log_probabilities, random_source, row_of, small_model
 
 EVERY_STRATEGY = [

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from model_core.config import BOS_ID, EOS_ID, ModelConfig
-from model_core.draft import Draft, Drafting, LazyDraft, PackedLinear, can_draft, packed
-from model_core.forced_pass import ForcedPass
-from model_core.linear import Linear
-from model_core.stepper import Cancelled
-from model_core.transformer import make_model
+from model_core.model.linear import Linear
+from model_core.model.transformer import make_model
+from model_core.search.draft import Draft, Drafting, LazyDraft, PackedLinear, can_draft, packed
+from model_core.search.forced_pass import ForcedPass
+from model_core.search.stepper import Cancelled
 from tests.small_models import draftable_model, random_source, randomise, small_model
 
 LIMIT = 13

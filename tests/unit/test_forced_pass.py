@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from model_core.config import DecodingConfig
-from model_core.decoding import decode
-from model_core.forced_pass import ForcedPass
-from model_core.hooks import HeadKnockout
+from model_core.model.hooks import HeadKnockout
+from model_core.search.decoding import decode
+from model_core.search.forced_pass import ForcedPass
 from model_core.trace import DecodingStep
 from tests.small_models import next_log_probabilities, random_source, small_model
 

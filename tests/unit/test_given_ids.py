@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from model_core.config import BOS_ID, EOS_ID, DecodingConfig
-from model_core.forced_pass import ForcedPass
-from model_core.hypotheses import ranks
+from model_core.search.forced_pass import ForcedPass
+from model_core.search.hypotheses import ranks
 from model_core.translator import InputError, Translator
 from tests.small_checkpoint import save_small
 from tests.small_models import NEVER_WRITTEN, next_log_probabilities, random_source, small_model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from model_core.head_statistics import (
+from model_core.experiments.heads import (
     BADGE_SHARE,
     SHARES,
     badges,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_core.homographs import HOMOGRAPHS, SENSES, read_homographs, read_senses, senses_shown, shows_sense
+from model_core.data.homographs import HOMOGRAPHS, SENSES, read_homographs, read_senses, senses_shown, shows_sense
 
 FORMS = {"bank": {"river": ("rive", "rives"), "money": ("banque", "banques")}}
 

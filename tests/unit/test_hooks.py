@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model_core.hooks import Compose, ForcedAlignment, HeadKnockout, Recorder, tap_at
+from model_core.model.hooks import Compose, ForcedAlignment, HeadKnockout, Recorder, tap_at
 from model_core.trace import Site
 
 # B 2, H 3, Q 5, K 7

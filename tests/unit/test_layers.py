@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from model_core.cache import LayerCache
 from model_core.config import ModelConfig, Norm
-from model_core.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
-from model_core.linear import Linear
-from model_core.masks import causal_mask
+from model_core.model.cache import LayerCache
+from model_core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
+from model_core.model.linear import Linear
+from model_core.model.masks import causal_mask
 from tests.small_models import randomise
 
 # B 2, T 5, S 7, D 12, F 11, H 3

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from model_core.attention import attend, attention_scores
 from model_core.config import BOS_ID, PAD_ID, DecodingConfig
-from model_core.decoding import decode
-from model_core.hooks import Compose, HeadKnockout, Recorder, mask_tap_at
-from model_core.mask_experiment import (
+from model_core.experiments.masks import (
     ChangedMasks,
     MaskCell,
     MaskedPass,
@@ -20,6 +17,9 @@ from model_core.mask_experiment import (
     masked_search,
     shifts,
 )
+from model_core.model.attention import attend, attention_scores
+from model_core.model.hooks import Compose, HeadKnockout, Recorder, mask_tap_at
+from model_core.search.decoding import decode
 from model_core.trace import Site
 from tests.small_models import random_source, small_model
 

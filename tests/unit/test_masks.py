@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from model_core.masks import causal_mask, decoder_mask, padding_mask
+from model_core.model.masks import causal_mask, decoder_mask, padding_mask
 
 IDS = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0], [5, 0, 0, 0, 0]])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_core.mask_experiment import MaskCell
+from model_core.experiments.masks import MaskCell
 from model_core.trace import Token
 from viz.panels.masks.link import read_cells, spell
 from viz.panels.masks.words import differing, marked_html, told_apart

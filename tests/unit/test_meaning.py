@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model_core.cosines import cosines
-from model_core.homographs import Homograph, read_homographs
-from model_core.meaning import (
+from model_core.data.homographs import Homograph, read_homographs
+from model_core.experiments.cosines import cosines
+from model_core.experiments.meaning import (
     baseline,
     cosine,
     cosine_matrix,
@@ -17,8 +17,8 @@ from model_core.meaning import (
     unrelated_sentences,
     word_similarity,
 )
+from model_core.text.words import find_word, word_spans
 from model_core.translator import EmptyInput, Translator
-from model_core.word_spans import find_word, word_spans
 from tests.small_checkpoint import SENTENCES, small_checkpoint
 
 TEXTS = ("How old are you?", "Where is the station?", "How are you?")

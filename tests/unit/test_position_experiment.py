@@ -8,7 +8,7 @@ import torch
 
 from model_core.checkpoint import Checkpoint
 from model_core.config import BOS_ID, DecodingConfig
-from model_core.position_experiment import (
+from model_core.experiments.positions import (
     PositionChange,
     PositionOutcome,
     cosines,
@@ -21,7 +21,7 @@ from model_core.position_experiment import (
     word_groups,
     words_in_order,
 )
-from model_core.positions import sinusoidal_encoding
+from model_core.model.positions import sinusoidal_encoding
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from tests.small_checkpoint import small_checkpoint

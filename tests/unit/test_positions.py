@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from model_core.positions import PositionalEncoding, sinusoidal_encoding
+from model_core.model.positions import PositionalEncoding, sinusoidal_encoding
 
 
 @pytest.mark.parametrize("base", [10000.0, 100.0])

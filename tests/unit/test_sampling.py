@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from model_core.config import DecodingConfig
-from model_core.decoding import decode
-from model_core.sampling import Sampler, draw, drawn_from, seed_of, truncate
+from model_core.search.decoding import decode
+from model_core.search.sampling import Sampler, draw, drawn_from, seed_of, truncate
 from tests.small_models import random_source, row_of, small_model
 
 SOURCE = random_source(7, 7)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model_core.sense_map import (
+from model_core.experiments.sense_map import (
     fit_probe,
     nearest_own_sense,
     places_between_senses,

@@ -3,8 +3,8 @@
 import pytest
 
 from model_core.config import BOS_ID, EOS_ID
-from model_core.source import MAX_CHARACTERS, EmptyInput, InputError, prepare_source
-from model_core.tokenizer import word_tokenizer
+from model_core.text.source import MAX_CHARACTERS, EmptyInput, InputError, prepare_source
+from model_core.text.tokenizer import word_tokenizer
 from tests.small_checkpoint import small_tokenizer
 
 

@@ -5,8 +5,8 @@ import threading
 import pytest
 import torch
 
-from model_core.hooks import Recorder
-from model_core.stepper import Cancelled, Stepper, pad_sources
+from model_core.model.hooks import Recorder
+from model_core.search.stepper import Cancelled, Stepper, pad_sources
 from tests.small_models import next_log_probabilities, random_source, small_model
 
 SOURCES = [random_source(pieces, pieces) for pieces in (5, 1, 5)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_core.tokenizer import (
+from model_core.text.tokenizer import (
     BOS_ID,
     EOS_ID,
     PAD_ID,

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from model_core import trace_file
 from model_core.trace import SITES, Alternative, Hypothesis, TraceError, TranslationTrace
+from model_core.trace import file as trace_file
 from tests.small_traces import small_trace
 
 

@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from model_core.cache import KeyValueCache
 from model_core.config import ModelConfig, Norm, Sharing
-from model_core.hooks import Recorder
-from model_core.layers import DecoderLayer, EncoderLayer
-from model_core.masks import causal_mask, decoder_mask, padding_mask
-from model_core.positions import sinusoidal_encoding
-from model_core.transformer import Generator, TokenEmbedding, Transformer, make_model
+from model_core.model.cache import KeyValueCache
+from model_core.model.hooks import Recorder
+from model_core.model.layers import DecoderLayer, EncoderLayer
+from model_core.model.masks import causal_mask, decoder_mask, padding_mask
+from model_core.model.positions import sinusoidal_encoding
+from model_core.model.transformer import Generator, TokenEmbedding, Transformer, make_model
 from tests.small_models import randomise, small_model
 
 # B 3, S 7, T 5, D 12, H 3, V 11 and 13

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from model_core.cache import KeyValueCache
 from model_core.checkpoint import CheckpointError
 from model_core.config import BOS_ID, EOS_ID, DecodingConfig
-from model_core.decoding import decode
-from model_core.hooks import ForcedAlignment, HeadKnockout, Recorder
+from model_core.model.cache import KeyValueCache
+from model_core.model.hooks import ForcedAlignment, HeadKnockout, Recorder
+from model_core.search.decoding import decode
 from model_core.trace import SITES, AttentionMaps, Site, TranslationTrace
 from model_core.translator import Cancelled, EmptyInput, InputError, Translator
 from tests.small_checkpoint import SENTENCES, save_small

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from model_core.text.words import base_forms, find_word, shared_words, word_spans
 from model_core.trace import Token
-from model_core.word_spans import base_forms, find_word, shared_words, word_spans
 
 
 def pieces(*spelled: str) -> tuple[Token, ...]:

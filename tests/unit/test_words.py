@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_core.trace import AttentionMaps, Token, TraceError
-from model_core.words import AttentionView, hide_special, merge_words, strongest, view_map, view_maps
+from model_core.trace.view import AttentionView, hide_special, merge_words, strongest, view_map, view_maps
 from tests.small_traces import random_rows, small_trace
 
 SPECIAL = {"<s>": 1, "</s>": 2}

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from model_core.trace import Token
-from model_core.words import AttentionView
+from model_core.trace.view import AttentionView
 from viz.theme import FONT, LIGHT
 
 _SURROGATES = re.compile("[\ud800-\udfff]")

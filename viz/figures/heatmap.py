@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_core.trace import Site, Token
-from model_core.words import AttentionView, Unit, strongest
+from model_core.trace.view import AttentionView, Unit, strongest
 from viz.figures.colour_bar import short_bar
 from viz.figures.map_layout import empty_layout, map_layout
 from viz.theme import Palette, cut, palette, visible

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from model_core.trace import Token
-from model_core.words import AttentionView
+from model_core.trace.view import AttentionView
 from viz.theme import FONT, Palette, escape_label, label_width, visible
 
 # Sizes in pixels. The top holds the colour bar.

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from model_core.trace import Site, Token, Tokens
-from model_core.words import AttentionView
+from model_core.trace.view import AttentionView
 from viz.figures.map_layout import map_layout
 from viz.theme import FONT, Palette, cut, escape_label, label_width, palette, visible
 from viz.wording import counted, probability, signed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from model_core.config import PAD_ID
-from model_core.mask_experiment import MaskSetting, Padded
+from model_core.experiments.masks import MaskSetting, Padded
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.choose import choose_map

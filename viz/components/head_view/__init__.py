@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from model_core.trace import Token
-from model_core.words import AttentionView
+from model_core.trace.view import AttentionView
 from viz.components.head_view.shown import Memory, Shown, settle
 from viz.components.source import script, style
 from viz.theme import cut, palette, visible

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_core.trace import SITES, AttentionMaps, Site, Tokens, TranslationTrace
-from model_core.words import strongest
+from model_core.trace.view import strongest
 from viz.theme import visible
 
 Shape = tuple[int, int, int, int]

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from model_core.head_statistics import BADGE_SHARE, badges, site_statistics
+from model_core.experiments.heads import BADGE_SHARE, badges, site_statistics
 from model_core.trace import AttentionMaps, Site, TranslationTrace
 from viz.appearance import is_dark
 from viz.choose import SITE_NAMES

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model_core.trace import TranslationTrace
-from model_core.words import AttentionView, hide_special, merge_words, view_map
+from model_core.trace.view import AttentionView, hide_special, merge_words, view_map
 from viz.appearance import is_dark
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model_core.trace import Site, TranslationTrace
-from model_core.words import view_maps
+from model_core.trace.view import view_maps
 from viz.appearance import is_dark
 from viz.components.head_view import Shown, head_view
 from viz.panels.attend.names import file_name, layer_name

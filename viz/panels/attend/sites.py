@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from model_core.trace import SITES, Site, TranslationTrace
-from model_core.words import view_map
+from model_core.trace.view import view_map
 from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.figures.export import matrix_csv

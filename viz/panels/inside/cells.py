@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model_core.anatomy import HeadAnatomy
+from model_core.experiments.anatomy import HeadAnatomy
 from viz.panels.inside.labels import Labels
 from viz.wording import counted
 from viz.wording import significant as number

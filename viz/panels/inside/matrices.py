@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from model_core.anatomy import Array, HeadAnatomy
+from model_core.experiments.anatomy import Array, HeadAnatomy
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.labels import Labels
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model_core.anatomy import HeadAnatomy, dissect
+from model_core.experiments.anatomy import HeadAnatomy, dissect
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.appearance import is_dark

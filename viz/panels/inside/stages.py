@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model_core.anatomy import HeadAnatomy
+from model_core.experiments.anatomy import HeadAnatomy
 from viz.panels.inside import cells
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.labels import Labels

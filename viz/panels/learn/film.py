@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model_core.trace import AttentionMaps
+from model_core.trace.view import AttentionView
 from model_core.training.live import EXAMPLE, Snapshot
-from model_core.words import AttentionView
 from viz.appearance import is_dark
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_core.mask_experiment import MaskCell, MaskedPass, MaskSetting, Shift, shifts
+from model_core.experiments.masks import MaskCell, MaskedPass, MaskSetting, Shift, shifts
 from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.choose import choose_step

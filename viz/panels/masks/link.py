@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model_core.mask_experiment import MaskCell
+from model_core.experiments.masks import MaskCell
 from model_core.trace import SITES
 from viz.selection import index_from
 

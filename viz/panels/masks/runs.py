@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model_core.config import EOS_ID, DecodingConfig
-from model_core.mask_experiment import MaskedPass, MaskSetting, Padded, masked_pass, masked_search
+from model_core.experiments.masks import MaskedPass, MaskSetting, Padded, masked_pass, masked_search
 from model_core.trace import Site
 from model_core.translator import Translator
 from viz.frame import SEARCH

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from model_core.mask_experiment import MaskCell, MaskError, MaskSetting, Padded, check_setting
+from model_core.experiments.masks import MaskCell, MaskError, MaskSetting, Padded, check_setting
 from model_core.trace import SITES, Site, Tokens, TranslationTrace
 from viz.panels.masks.link import read_cells, spell
 from viz.selection import Selection

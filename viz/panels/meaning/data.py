@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from model_core.homographs import Homograph, read_homographs, read_senses
-from model_core.meaning import Baseline, Encoded, baseline, encode_all, unrelated_sentences
-from model_core.sense_map import (
+from model_core.data.homographs import Homograph, read_homographs, read_senses
+from model_core.experiments.meaning import Baseline, Encoded, baseline, encode_all, unrelated_sentences
+from model_core.experiments.sense_map import (
     Plane,
     Probe,
     fit_probe,
@@ -20,8 +20,8 @@ from model_core.sense_map import (
     planes_by_layer,
     told_sense,
 )
+from model_core.text.words import find_word
 from model_core.translator import Translator
-from model_core.word_spans import find_word
 
 
 @st.cache_resource(show_spinner=False)

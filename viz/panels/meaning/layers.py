@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from model_core.meaning import WordSimilarity, word_similarity
-from model_core.sense_map import told_sense
+from model_core.experiments.meaning import WordSimilarity, word_similarity
+from model_core.experiments.sense_map import told_sense
 from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.figures.meaning import across_lines, own_lines, pair_name, pairs_of, similarity_matrix

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from model_core.aligned_words import AlignedWord, aligned_words, nearest_word
-from model_core.homographs import senses_shown
-from model_core.meaning import cosine
+from model_core.data.homographs import senses_shown
+from model_core.experiments.aligned_words import AlignedWord, aligned_words, nearest_word
+from model_core.experiments.meaning import cosine
+from model_core.text.words import WordSpan
 from model_core.trace import Tokens, TranslationTrace
 from model_core.translator import Translator
-from model_core.word_spans import WordSpan
 from viz.appearance import is_dark
 from viz.choose import choose_map, default_selection
 from viz.components.tinted import Row, Tint, tinted

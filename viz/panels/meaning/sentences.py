@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from model_core.meaning import Encoded
+from model_core.experiments.meaning import Encoded
+from model_core.text.words import WordSpan, shared_words
 from model_core.translator import EmptyInput, InputError, Source, Translator
-from model_core.word_spans import WordSpan, shared_words
 from viz.messages import tell, tell_removed
 from viz.panels.meaning.data import encoded_sentences, senses
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_core.position_experiment import Floats, encoding_table
+from model_core.experiments.positions import Floats, encoding_table
 from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.figures.positions import (

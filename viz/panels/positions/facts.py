@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_core.position_experiment import Floats, PositionChange, input_norms, word_groups
+from model_core.experiments.positions import Floats, PositionChange, input_norms, word_groups
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.appearance import is_dark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model_core.position_experiment import PositionChange, PositionOutcome, run_experiment
+from model_core.experiments.positions import PositionChange, PositionOutcome, run_experiment
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.frame import SEARCH

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_core.position_experiment import (
+from model_core.experiments.positions import (
     PositionChange,
     PositionOutcome,
     cosines,
@@ -19,8 +19,8 @@ from model_core.position_experiment import (
     words_in_order,
 )
 from model_core.trace import TranslationTrace
+from model_core.trace.view import AttentionView, view_map
 from model_core.translator import Translator
-from model_core.words import AttentionView, view_map
 from viz.appearance import is_dark
 from viz.choose import choose_map
 from viz.figures.export import matrix_csv

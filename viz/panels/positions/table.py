@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from model_core.position_experiment import PositionChange, PositionOutcome, cosines, moved_attention
+from model_core.experiments.positions import PositionChange, PositionOutcome, cosines, moved_attention
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.panels.positions.outcome import find_outcome, told

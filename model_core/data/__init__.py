@@ -1,0 +1,1 @@
+"""Sentence pairs and homographs, from files."""

@@ -1,0 +1,1 @@
+"""The Transformer, to be read in the order of the paper: positions, masks, attention, layers, transformer."""

@@ -1,0 +1,1 @@
+"""Searching for a translation, and running a finished one through the model."""

@@ -1,0 +1,1 @@
+"""Text, pieces, tokens and words."""
