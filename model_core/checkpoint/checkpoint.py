@@ -1,6 +1,7 @@
 """A checkpoint: a folder that holds everything a translator needs, each file vouched for by its SHA-256.
 
-    config.json         format, name, the model's settings, how it was trained, and the SHA-256 of every other file
+    config.json         format, name, kind, task and languages, the model's settings, how it was trained, and the
+                        SHA-256 of every other file
     model.safetensors   the weights; shared tables once
     tokenizer.model     SentencePiece
     metrics.json        what was measured
@@ -22,6 +23,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from model_core.checkpoint.about import DEFAULT_ABOUT, CheckpointAbout, about_of
 from model_core.checkpoint.files import (
     CARD,
     CONFIG,
@@ -43,8 +45,8 @@ from model_core.model.transformer import Transformer, make_model
 from model_core.text.tokenizer import Tokenizer, TokenizerError
 
 __all__ = [
-    "CARD", "CONFIG", "FORMAT", "METRICS", "REQUIRED", "TOKENIZER", "WEIGHTS", "Checkpoint", "CheckpointError",
-    "load_checkpoint", "read_config", "read_file", "save_checkpoint", "update_checkpoint",
+    "CARD", "CONFIG", "FORMAT", "METRICS", "REQUIRED", "TOKENIZER", "WEIGHTS", "Checkpoint", "CheckpointAbout",
+    "CheckpointError", "load_checkpoint", "read_config", "read_file", "save_checkpoint", "update_checkpoint",
 ]  # fmt: skip
 
 
@@ -58,6 +60,7 @@ class Checkpoint:
     tokenizer: Tokenizer
     training: Mapping[str, Any]
     metrics: Mapping[str, Any]
+    about: CheckpointAbout = DEFAULT_ABOUT
 
 
 def save_checkpoint(
@@ -70,6 +73,7 @@ def save_checkpoint(
     training: Mapping[str, Any] | None = None,
     metrics: Mapping[str, Any] | None = None,
     extra_files: tuple[str, ...] = (),
+    about: CheckpointAbout = DEFAULT_ABOUT,
     dtype: torch.dtype = torch.float16,
 ) -> None:
     """Writes a checkpoint. `extra_files` are files already in the folder that belong to it.
@@ -88,6 +92,7 @@ def save_checkpoint(
     config = {
         "format": FORMAT,
         "name": name,
+        "about": about.to_json(),
         "model": to_json(model.config),
         "training": dict(training or {}),
         "sha256": dict.fromkeys((*REQUIRED, *extra_files), ""),
@@ -148,8 +153,8 @@ def load_checkpoint(folder: Path | str) -> Checkpoint:
         raise CheckpointError(f"{folder / TOKENIZER}: {error}") from error
     metrics = parse_json(contents[METRICS], folder / METRICS)
     try:
-        shape = from_json(ModelConfig, config["model"])
-    except ConfigError as error:
+        about, shape = about_of(config), from_json(ModelConfig, config["model"])
+    except (CheckpointError, ConfigError) as error:
         raise CheckpointError(f"{folder / CONFIG}: {error}") from error
     if tokenizer.vocabulary_size != shape.source_vocabulary or tokenizer.vocabulary_size != shape.target_vocabulary:
         raise CheckpointError(
@@ -158,7 +163,7 @@ def load_checkpoint(folder: Path | str) -> Checkpoint:
         )
     model = _model_of(shape, contents[WEIGHTS], folder / WEIGHTS)
     identity = f"{config['name']}@{config['sha256'][WEIGHTS][:12]}"
-    return Checkpoint(config["name"], identity, model, tokenizer, config["training"], metrics)
+    return Checkpoint(config["name"], identity, model, tokenizer, config["training"], metrics, about)
 
 
 def _model_of(shape: ModelConfig, data: bytes, path: Path) -> Transformer:

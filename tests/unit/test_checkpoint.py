@@ -1,12 +1,15 @@
 """Checkpoints: what is saved comes back, and an update vouches for nothing that it did not see whole."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
 from model_core.checkpoint import (
+    CheckpointAbout,
     CheckpointError,
+    Language,
     load_checkpoint,
     read_config,
     read_file,
@@ -86,3 +89,33 @@ def test_an_update_vouches_for_no_file_that_was_changed(folder: Path, file: str)
     with pytest.raises(CheckpointError, match=file):
         update_checkpoint(folder, training={"steps": 11})
     assert (folder / "config.json").read_bytes() == before
+
+
+ABOUT = CheckpointAbout(
+    source_language=Language.of_code("en"), target_language=Language.of_code("zh"), examples=("a b",)
+)
+
+
+def test_a_checkpoint_says_its_task_languages_and_examples(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path, small_model(), small_tokenizer(), name="small", card="", about=ABOUT)
+    assert load_checkpoint(tmp_path).about == ABOUT
+    assert ABOUT.target_language == Language("zh", "Chinese")
+    update_checkpoint(tmp_path, metrics={"bleu": 2.5})
+    assert load_checkpoint(tmp_path).about == ABOUT, "an update keeps it"
+
+
+@pytest.mark.parametrize(("training", "task"), [({"steps": 7}, "translate"), ({"task": "copy"}, "copy")])
+def test_a_checkpoint_without_the_entry_opens_as_before(folder: Path, training: dict[str, object], task: str) -> None:
+    update_checkpoint(folder, training=training)
+    config = json.loads((folder / "config.json").read_bytes())
+    del config["about"]
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    about = load_checkpoint(folder).about
+    assert (about.task, about.source_language, about.target_language, about.examples) == (task, None, None, ())
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [("fr", "French"), ("pt-BR", "Portuguese"), ("zh_Hans", "Chinese"), ("tlh", "tlh")]
+)
+def test_a_language_is_named_by_its_code(code: str, name: str) -> None:
+    assert Language.of_code(code) == Language(code, name)

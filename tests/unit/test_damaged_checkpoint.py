@@ -235,3 +235,25 @@ def test_nothing_that_is_read_is_a_pickle(folder: Path, tmp_path: Path) -> None:
             assert_names(folder, file)
         replace_file(folder, file, before)
     assert load_checkpoint(folder).name == "small" and not mark.exists()
+
+
+@pytest.mark.parametrize(
+    ("about", "named"),
+    [
+        ([], "JSON object"),
+        ({"kind": "decoder"}, "kind"),
+        ({"task": "sing"}, "task"),
+        ({"task": ["copy"]}, "task"),
+        ({"source_language": "fr"}, "source_language"),
+        ({"target_language": {"code": "fr"}}, "target_language"),
+        ({"target_language": {"code": "fr", "name": ""}}, "name"),
+        ({"target_language": {"code": "f\nr", "name": "French"}}, "code"),
+        ({"examples": "How are you?"}, "examples"),
+        ({"examples": ["", "x"]}, "examples"),
+        ({"examples": [7]}, "examples"),
+        ({"tongue": "fr"}, "tongue"),
+    ],
+)
+def test_an_impossible_purpose_is_named(folder: Path, about: object, named: str) -> None:
+    change_config(folder, lambda config: config.update(about=about))
+    assert_names(folder, "config.json", named)
