@@ -6,6 +6,7 @@ Every setting is checked when the object is made, so that no other file needs to
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, TypeVar
 
@@ -82,7 +83,7 @@ class ModelConfig:
         return self.d_model // self.heads
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class DecodingConfig:
     """How a translation is searched for.
 
@@ -90,6 +91,9 @@ class DecodingConfig:
     log-probabilities, larger values favour longer translations. `temperature`, `top_k`, `top_p` and `seed` belong to
     "sample". `alternatives` is how many of each step's most probable tokens are kept. `max_length` counts the pieces of
     the translation with </s>; None means twice the source's pieces plus 10.
+
+    Without a `strategy`, the settings that are given choose it: a `beam_width` above 1 means "beam", one of those that
+    belong to sampling "sample", none of them "greedy". What is not given, or None, has the default written here.
     """
 
     strategy: Strategy = "greedy"
@@ -103,7 +107,34 @@ class DecodingConfig:
     alternatives: int = 5
     max_length: int | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        strategy: Strategy | None = None,
+        beam_width: int | None = None,
+        length_penalty: float | None = None,
+        n_best: int | None = None,
+        temperature: float | None = None,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int | None = None,
+        alternatives: int | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+        given = sampling | {
+            "strategy": derived_strategy(beam_width, sampling) if strategy is None else strategy,
+            "beam_width": beam_width,
+            "length_penalty": length_penalty,
+            "n_best": n_best,
+            "alternatives": alternatives,
+            "max_length": max_length,
+        }
+        for field in fields(self):
+            value = given[field.name]
+            object.__setattr__(self, field.name, field.default if value is None else value)
+        self._check()
+
+    def _check(self) -> None:
         _require(
             self.strategy in ("greedy", "beam", "sample"),
             f'strategy must be "greedy", "beam" or "sample", not {self.strategy!r}.',
@@ -121,6 +152,20 @@ class DecodingConfig:
         _require(
             self.max_length is None or self.max_length >= 1, f"max_length must be 1 or more, not {self.max_length}."
         )
+
+
+def derived_strategy(beam_width: int | None, sampling: Mapping[str, float | None]) -> Strategy:
+    """The strategy that is meant by the settings that are given, those that are not being None.
+
+    Raises:
+        ConfigError: some belong to beam search and others to sampling.
+    """
+    given = [name for name, value in sampling.items() if value is not None]
+    _require(
+        not given or beam_width in (None, 1),
+        f"A beam width of {beam_width} asks for beam search, but {' and '.join(given)} for sampling: give one of them.",
+    )
+    return "sample" if given else "greedy" if beam_width in (None, 1) else "beam"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import pytest
 
@@ -94,3 +95,37 @@ def test_a_value_of_the_wrong_kind_is_reported() -> None:
         from_json(DecodingConfig, {"beam_width": "wide"})
     with pytest.raises(ConfigError, match="layers must be a positive whole number"):
         from_json(ModelConfig, {"layers": "six"})
+
+
+@pytest.mark.parametrize(
+    ("given", "strategy"),
+    [
+        ({}, "greedy"),
+        ({"beam_width": 5}, "beam"),
+        ({"beam_width": 1}, "greedy"),
+        ({"n_best": 3, "beam_width": 3}, "beam"),
+        ({"temperature": 0.8}, "sample"),
+        ({"temperature": 1.0}, "sample"),
+        ({"top_k": 7}, "sample"),
+        ({"top_p": 0.9}, "sample"),
+        ({"seed": 0}, "sample"),
+        ({"length_penalty": 0.5, "max_length": 7, "alternatives": 0}, "greedy"),
+        ({"strategy": "greedy", "beam_width": 5, "temperature": 0.8}, "greedy"),  # as JSON of any strategy says
+        ({"strategy": "sample", "beam_width": 3}, "sample"),
+    ],
+)
+def test_the_strategy_follows_from_what_is_given(given: dict[str, Any], strategy: str) -> None:
+    config = DecodingConfig(**given)
+    assert config == DecodingConfig(**{**given, "strategy": strategy})
+    assert config.strategy == strategy and from_json(DecodingConfig, to_json(config)) == config
+
+
+def test_a_beam_and_a_temperature_are_refused_together() -> None:
+    with pytest.raises(ConfigError, match=r"width of 5 asks for beam search, but temperature and seed for sampling"):
+        DecodingConfig(beam_width=5, temperature=0.8, seed=3)
+
+
+def test_the_defaults_of_a_decoding_are_those_that_its_class_states() -> None:
+    config = DecodingConfig()
+    assert (config.beam_width, config.temperature, config.max_length) == (5, 1.0, None)
+    assert DecodingConfig("beam").beam_width == 5 and replace(config, strategy="beam") == DecodingConfig("beam")
