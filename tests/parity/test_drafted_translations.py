@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import model_core.translator as translator_module
+import model_core.sentence as translator_module
 from model_core.checkpoint import Checkpoint
 from model_core.config import DecodingConfig
 from model_core.model.hooks import HeadKnockout
