@@ -13,7 +13,7 @@ from model_core.checkpoint.checkpoint import Checkpoint, CheckpointError, load_c
 from model_core.checkpoint.shipped import find_checkpoint
 from model_core.config import ConfigError, DecodingConfig
 from model_core.decoding_options import DecodingOptions, chosen_decoding
-from model_core.model.hooks import AttentionHook
+from model_core.interventions import Interventions
 from model_core.search.batches import decode_in_batches
 from model_core.search.decoding import Cancelled, check_model
 from model_core.sentence import SentenceTranslator
@@ -67,7 +67,7 @@ class Translator(SentenceTranslator):
         decoding: DecodingConfig | None = None,
         *,
         prefix: str | Sequence[int] = (),
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         on_text: Callable[[str], None] | None = None,
         cancelled: threading.Event | None = None,
         **options: Unpack[DecodingOptions],
@@ -79,7 +79,7 @@ class Translator(SentenceTranslator):
         decoding: DecodingConfig | None = None,
         *,
         prefix: str | Sequence[int] = (),
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         cancelled: threading.Event | None = None,
         **options: Unpack[DecodingOptions],
     ) -> list[Translation]: ...
@@ -89,7 +89,7 @@ class Translator(SentenceTranslator):
         decoding: DecodingConfig | None = None,
         *,
         prefix: str | Sequence[int] = (),
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         on_text: Callable[[str], None] | None = None,
         cancelled: threading.Event | None = None,
         **options: Unpack[DecodingOptions],
@@ -109,12 +109,12 @@ class Translator(SentenceTranslator):
         """
         decoding = chosen_decoding(decoding, options)
         if isinstance(text, str):
-            return self.find(self.prepare(text), decoding, prefix, hook, on_text, cancelled)
+            return self.find(self.prepare(text), decoding, prefix, interventions, on_text, cancelled)
         if on_text is not None:
             raise InputError("A translation can be shown as it grows for one sentence only: leave out on_text.")
         sources = self._prepare_all(text)
-        if hook is not None:  # their results are about one sentence
-            return [self.find(source, decoding, prefix, hook, None, cancelled) for source in sources]
+        if interventions:  # their results are about one sentence
+            return [self.find(source, decoding, prefix, interventions, None, cancelled) for source in sources]
         check_model(self.checkpoint.model)
         beginnings = [self.beginning(prefix, source, decoding) for source in sources]
         begun = beginnings[0] if beginnings else ()
@@ -132,7 +132,7 @@ class Translator(SentenceTranslator):
         *,
         target: str | Sequence[int] | None = None,
         decoding: DecodingConfig | None = None,
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         **options: Unpack[DecodingOptions],
     ) -> TranslationTrace: ...
     @overload
@@ -142,7 +142,7 @@ class Translator(SentenceTranslator):
         *,
         target: Sequence[str | Sequence[int]] | None = None,
         decoding: DecodingConfig | None = None,
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         **options: Unpack[DecodingOptions],
     ) -> list[TranslationTrace]: ...
     def trace(
@@ -151,7 +151,7 @@ class Translator(SentenceTranslator):
         *,
         target: Any = None,
         decoding: DecodingConfig | None = None,
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         **options: Unpack[DecodingOptions],
     ) -> TranslationTrace | list[TranslationTrace]:
         """Translates a text, or takes the `target` that somebody typed, and records every weight behind it.
@@ -161,8 +161,7 @@ class Translator(SentenceTranslator):
         A `target` may also be ids of pieces, such as a beam's hypothesis; </s> is put to its end if it has none. As
         many ids are taken as a search with this `decoding` may write, even where these are more than `max_pieces`.
 
-        While it searches, a `hook` sees the decoder one query row at a time (see `decode`): one that is about certain
-        target rows, such as `ForcedAlignment`, needs a `target`.
+        The same `interventions` act on the search and on the recorded pass (see `model_core.interventions`).
 
         Raises:
             InputError: the text or the target can't be used (see `prepare`), or there are not as many targets as texts.
@@ -170,11 +169,11 @@ class Translator(SentenceTranslator):
         """
         decoding = chosen_decoding(decoding, options)
         if isinstance(text, str):
-            return self.record_one(self.prepare(text), target, decoding, hook)
-        if target is None and not hook:
+            return self.record_one(self.prepare(text), target, decoding, interventions)
+        if target is None and not interventions:
             return [self.replay(translation) for translation in self.translate(text, decoding)]
         targets = [target] if isinstance(target, str) else [None] * len(text) if target is None else list(target)
         if len(targets) != len(text):
             raise InputError(f"There are {len(text)} texts but {len(targets)} targets: give one for each text.")
         pairs = zip(self._prepare_all(text), targets, strict=True)
-        return [self.record_one(source, one, decoding, hook) for source, one in pairs]
+        return [self.record_one(source, one, decoding, interventions) for source, one in pairs]

@@ -48,6 +48,15 @@ class CheckpointAbout:
             if not isinstance(example, str) or not example.strip() or not example.isprintable():
                 raise CheckpointError(f"examples must be sentences that can be shown on one line, not {example!r}.")
 
+    @property
+    def summary(self) -> str:
+        """Task and languages in a few words, such as "translates from English to French"."""
+        if self.task == "copy":
+            return "copies letters"
+        source, target = self.source_language, self.target_language
+        from_source = [f"from {source.name}"] if source else []
+        return " ".join(["translates", *from_source, *([f"to {target.name}"] if target else [])])
+
     def to_json(self) -> dict[str, Any]:
         """The entry of config.json."""
         return {**asdict(self), "examples": list(self.examples)}

@@ -95,36 +95,38 @@ def dissect(model: Transformer, trace: TranslationTrace, site: Site, layer: int,
     allowed = causal_mask(stream.shape[1], stream.device) if site == "decoder_self" else None
     query = attention.project_query(asked)
     key, value = attention.project_key_value(given)
-    output = attention(asked, given, allowed)
-    weights = attention_weights(query, key, allowed)
-    numbers = _projections(attention, head) | _scores(query[0, head], key[0, head], value[0, head], allowed)
+    output = attention(asked, memory, allowed)
+    weights = attention_weights(query, attention.shared(key), allowed, attention.scaled)
+    shared = head * attention.key_value_heads // attention.heads
+    numbers = _projections(attention, head, shared)
+    numbers |= _scores(query[0, head], key[0, shared], value[0, shared], allowed, attention.scaled)
+    added = stream + output if residual.on else output
     numbers |= {
         "stream": stream[0], "norm_weight": residual.norm.weight, "norm_bias": residual.norm.bias,
-        "queries": asked[0], "keys": given[0], "heads": attention.merge(weights @ value)[0],
+        "queries": asked[0], "keys": given[0], "heads": attention.merge(weights @ attention.shared(value))[0],
         "w_output": attention.output.weight, "b_output": attention.output.bias, "output": output[0],
-        "added": (stream + output)[0],
-        "result": (stream + output if residual.pre else residual.norm(stream + output))[0],
+        "added": added[0], "result": (added if residual.pre else residual.norm(added))[0],
     }  # fmt: skip
     may = np.ones((query.shape[2], key.shape[2]), dtype=np.bool_) if allowed is None else allowed.cpu().numpy()
     arrays = {name: _array(tensor) for name, tensor in numbers.items()}
     return HeadAnatomy(site, layer, head, pre_norm=residual.pre, norm_epsilon=residual.norm.eps, allowed=may, **arrays)
 
 
-def _projections(attention: MultiHeadAttention, head: int) -> dict[str, Tensor]:
-    """The head's own columns of the layer's three matrices and biases."""
+def _projections(attention: MultiHeadAttention, head: int, shared: int) -> dict[str, Tensor]:
+    """The columns of the layer's three matrices and biases that are the head's own, or `shared` with others."""
     width = attention.query.weight.shape[1] // attention.heads
-    columns = slice(head * width, (head + 1) * width)
     parts: dict[str, Tensor] = {}
-    for name in ("query", "key", "value"):
+    for name, block in (("query", head), ("key", shared), ("value", shared)):
+        columns = slice(block * width, (block + 1) * width)
         linear: Linear = getattr(attention, name)
         parts |= {f"w_{name}": linear.weight[:, columns], f"b_{name}": linear.bias[columns]}
     return parts
 
 
-def _scores(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None) -> dict[str, Tensor]:
+def _scores(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, by_root: bool) -> dict[str, Tensor]:
     """From `[Q, d_k]`, `[K, d_k]`, `[K, d_k]` to the head's output, as the formula writes it."""
     products = query @ key.T
-    scaled = products / math.sqrt(query.shape[-1])
+    scaled = products / math.sqrt(query.shape[-1]) if by_root else products
     masked = scaled if allowed is None else scaled.masked_fill(~allowed, -math.inf)
     weights = masked.softmax(dim=-1)
     steps = {"products": products, "scaled": scaled, "masked": masked, "weights": weights}
@@ -135,15 +137,16 @@ def _check(model: Transformer, trace: TranslationTrace, site: Site, layer: int, 
     if site not in SITES:
         raise TraceError(f"There is no site {site!r}; the sites are {', '.join(SITES)}.")
     config = model.config
-    for what, index, count in (("layer", layer, config.layers), ("head", head, config.heads)):
+    for noun, index, count in (("layer", layer, config.depth(site)), ("head", head, config.heads)):
         if not 0 <= index < count:
-            raise TraceError(f"There is no {what} {index} in this model: it has {what}s 0 to {count - 1}.")
+            raise TraceError(f"There is no {noun} {index} in this model: it has {noun}s 0 to {count - 1}.")
     for name in ("encoder_states", "decoder_states"):
         states = getattr(trace, name)
-        if (states.shape[0], states.shape[2]) != (config.layers + 1, config.d_model):
+        depth = config.encoder_depth if name == "encoder_states" else config.decoder_depth
+        if (states.shape[0], states.shape[2]) != (depth + 1, config.d_model):
             raise TraceError(
                 f"The trace's {name} have {states.shape[0] - 1} layers and {states.shape[2]} dimensions, the model "
-                f"{config.layers} and {config.d_model}: the trace was recorded with another model."
+                f"{depth} and {config.d_model}: the trace was recorded with another model."
             )
 
 
@@ -161,7 +164,7 @@ def _inputs(model: Transformer, trace: TranslationTrace, site: Site, layer: int)
         return stream, None
     block = cast(DecoderLayer, model.decoder.layers[layer])
     causal = causal_mask(stream.shape[1], device)
-    stream = _residual(block, 0)(stream, lambda x: block.self_attention(x, x, causal))
+    stream = _residual(block, 0)(stream, lambda x: block.self_attention(x, None, causal))
     return stream, tensor(trace.encoder_states[-1])
 
 

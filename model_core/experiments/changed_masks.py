@@ -6,12 +6,14 @@ Masks are boolean, True = may attend.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from model_core.config import PAD_ID
+from model_core.config import PAD_ID, ModelConfig
+from model_core.interventions import Intervention, site_of, site_points
 from model_core.model.masks import causal_mask
 from model_core.sites import SITES, Site
 
@@ -111,25 +113,28 @@ class Padded:
         """How many <pad> follow."""
         return self.length - len(self.ids)
 
-    def tensor(self, device: torch.device) -> Tensor:
-        """`[1, S]`."""
-        return torch.tensor([[*self.ids, *[PAD_ID] * self.padding]], device=device)
+    @property
+    def padded_ids(self) -> tuple[int, ...]:
+        """The ids with their <pad>."""
+        return (*self.ids, *[PAD_ID] * self.padding)
 
 
-class ChangedMasks:
-    """An attention hook that puts a setting's masks in the place of the model's own, for one padded source."""
+class ChangedMasks(Intervention):
+    """Puts a setting's masks in the place of the model's own, for one padded source."""
 
     def __init__(self, setting: MaskSetting, source: Padded) -> None:
+        super().__init__()
         self.setting, self.source = setting, source
 
-    def __call__(self, site: Site, layer: int, weights: Tensor) -> Tensor:
-        """The weights as they are: what changes them is the mask before the softmax."""
-        return weights
+    def points(self, config: ModelConfig) -> Sequence[str]:
+        """Every mask."""
+        return [point for site in SITES for point in site_points(config, site, "mask")]
 
-    def mask(self, site: Site, layer: int, scores: Tensor, allowed: Tensor | None, start: int) -> Tensor:
-        """See `MaskHook`; bool `[H, Q, K]`."""
-        heads, queries, keys = scores.shape[-3:]
-        return self.allowed(site, layer, heads, queries, keys, start).to(scores.device)
+    def change(self, point: str, value: Tensor, start: int) -> Tensor:
+        """`value` is the model's mask, `[B, H, Q, K]`."""
+        heads, queries, keys = value.shape[-3:]
+        mask = self.allowed(*site_of(point), heads, queries, keys, start)
+        return mask.to(value.device).expand(value.shape)
 
     def allowed(self, site: Site, layer: int, heads: int, queries: int, keys: int, start: int = 0) -> Tensor:
         """The mask of a layer, bool `[H, Q, K]`, for `queries` rows from position `start` on.
@@ -179,7 +184,7 @@ def _value(setting: MaskSetting, source: Padded, cell: MaskCell, layer: int, hea
     return bool(allowed[head, cell.query, cell.key])
 
 
-def check_setting(setting: MaskSetting, source: Padded, target_length: int, layers: int, heads: int) -> None:
+def check_setting(setting: MaskSetting, source: Padded, target_length: int, config: ModelConfig) -> None:
     """Raises MaskError for too many cells, a cell that is not there, and a row that would be left without a key.
 
     A decoder row has to keep a key among those that exist when a search computes it: itself and the rows before it.
@@ -192,15 +197,15 @@ def check_setting(setting: MaskSetting, source: Padded, target_length: int, laye
         for name, index, size in (
             ("query", cell.query, queries),
             ("key", cell.key, keys),
-            ("layer", cell.layer, layers),
-            ("head", cell.head, heads),
+            ("layer", cell.layer, config.depth(cell.site)),
+            ("head", cell.head, config.heads),
         ):
             if index is not None and not 0 <= index < size:
                 raise MaskError(
                     f"There is no {name} {index + 1} in this sentence's {_called(cell.site)}: it has {size}."
                 )
     for site in SITES:
-        _check_rows(ChangedMasks(setting, source), site, *_size(site, source, target_length), layers, heads)
+        _check_rows(ChangedMasks(setting, source), site, *_size(site, source, target_length), config)
 
 
 def _called(site: Site) -> str:
@@ -213,11 +218,11 @@ def _size(site: Site, source: Padded, target_length: int) -> tuple[int, int]:
     return queries, target_length if site == "decoder_self" else source.length
 
 
-def _check_rows(masks: ChangedMasks, site: Site, queries: int, keys: int, layers: int, heads: int) -> None:
+def _check_rows(masks: ChangedMasks, site: Site, queries: int, keys: int, config: ModelConfig) -> None:
     if not any(cell.site == site for cell in masks.setting.forbidden):
         return
-    for layer in range(layers):
-        allowed = masks.allowed(site, layer, heads, queries, keys)
+    for layer in range(config.depth(site)):
+        allowed = masks.allowed(site, layer, config.heads, queries, keys)
         if site == "decoder_self":
             allowed &= causal_mask(queries)
         empty = allowed.any(dim=-1).logical_not().nonzero().tolist()

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from model_core.config import BOS_ID, DecodingConfig
+from model_core.config import DecodingConfig
 from model_core.experiments.changed_masks import (
     ChangedMasks,
     MaskCell,
@@ -24,8 +24,10 @@ from model_core.experiments.changed_masks import (
     check_site,
     flipped,
 )
+from model_core.interventions import Record, site_point
 from model_core.model.transformer import Transformer
 from model_core.search.decoding import Decoded, check_model, decode
+from model_core.search.forced_pass import ForcedPass
 from model_core.sites import Site
 
 __all__ = [
@@ -52,26 +54,6 @@ class MaskedPass:
         return float(self.log_probabilities[np.arange(len(target)), list(target)].sum(dtype=np.float64))
 
 
-class _Watched(ChangedMasks):
-    """Keeps scores, mask and weights of one layer of one site."""
-
-    def __init__(self, setting: MaskSetting, source: Padded, site: Site, layer: int) -> None:
-        super().__init__(setting, source)
-        self.place = (site, layer)
-        self.kept: list[NDArray] = []
-
-    def mask(self, site: Site, layer: int, scores: Tensor, allowed: Tensor | None, start: int) -> Tensor:
-        used = super().mask(site, layer, scores, allowed, start)
-        if (site, layer) == self.place:
-            self.kept = [_frozen(scores[0]), _frozen(used)]
-        return used
-
-    def __call__(self, site: Site, layer: int, weights: Tensor) -> Tensor:
-        if (site, layer) == self.place:
-            self.kept.append(_frozen(weights[0]))
-        return weights
-
-
 def _frozen(tensor: Tensor) -> NDArray:
     array = tensor.cpu().numpy().copy()
     array.flags.writeable = False
@@ -90,15 +72,16 @@ def masked_pass(
     """
     check_model(model)
     check_site(site)
-    if not 0 <= layer < model.config.layers:
-        raise MaskError(f"There is no layer {layer} in this model: it has layers 0 to {model.config.layers - 1}.")
-    check_setting(setting, source, len(target), model.config.layers, model.config.heads)
-    device = model.generator.bias.device
-    watched = _Watched(setting, source, site, layer)
-    memory = model.encode(source.tensor(device), hook=watched)
-    states = model.decode(torch.tensor([[BOS_ID, *target[:-1]]], device=device), memory, hook=watched)
-    scores, allowed, weights = watched.kept
-    return MaskedPass(scores, allowed, weights, _frozen(model.generator(states)[0]))
+    depth = model.config.depth(site)
+    if not 0 <= layer < depth:
+        raise MaskError(f"There is no layer {layer} in this model: it has layers 0 to {depth - 1}.")
+    check_setting(setting, source, len(target), model.config)
+    points = [site_point(model.config, site, layer, name) for name in ("scores", "mask", "weights")]
+    record = Record(*points)
+    forced = ForcedPass(model, source.padded_ids, [ChangedMasks(setting, source), record], keep=False)
+    log_probabilities = forced.log_probabilities(target)
+    scores, allowed, weights = (_frozen(record[point][0]) for point in points)
+    return MaskedPass(scores, allowed, weights, _frozen(log_probabilities))
 
 
 @torch.inference_mode()
@@ -114,11 +97,11 @@ def masked_search(
         ValueError: the model is in training mode.
     """
     check_model(model)
-    check_setting(setting, source, target_length, model.config.layers, model.config.heads)
-    hook = ChangedMasks(setting, source)
-    memory = model.encode(source.tensor(model.generator.bias.device), hook=hook)
+    check_setting(setting, source, target_length, model.config)
+    masks = ChangedMasks(setting, source)
+    memory = ForcedPass(model, source.padded_ids, masks, keep=False).memory
     config = replace(config, n_best=1, alternatives=0)
-    return decode(model, [source.ids], config, hook=hook, memory=memory)[0][0]
+    return decode(model, [source.ids], config, interventions=masks, memory=memory)[0][0]
 
 
 def rule_mask(setting: MaskSetting, source: Padded, site: Site, queries: int, keys: int) -> NDArray[np.bool_]:

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from model_core.config import PAD_ID
 from model_core.data.homographs import Homograph
 from model_core.experiments.cosines import cosine, cosine_matrix
+from model_core.interventions import Record, make_call
 from model_core.model.masks import padding_mask
 from model_core.search.decoding import check_model
+from model_core.search.forced_pass import ENCODER_STATES
 from model_core.text.pieces import Tokens
 from model_core.text.words import WordSpan, find_word, word_spans
 from model_core.translator import Translator
@@ -76,9 +78,9 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
         width = len(sources[rows[-1]].ids)
         ids = torch.tensor([[*sources[i].ids, *[PAD_ID] * (width - len(sources[i].ids))] for i in rows])
         ids = ids.to(model.generator.bias.device)
-        record: list[torch.Tensor] = []
-        model.encode(ids, padding_mask(ids, PAD_ID), record=record)
-        states = torch.stack(record, dim=1).float().cpu().numpy()
+        record = Record(*ENCODER_STATES)
+        model.encode(ids, padding_mask(ids, PAD_ID), make_call(model.config, record))
+        states = torch.stack(list(record.kept.values()), dim=1).cpu().numpy()
         embedded = model.source_embedding(ids).float().cpu().numpy()
         for row, index in enumerate(rows):
             source = sources[index]

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_core.checkpoint.checkpoint import Checkpoint
-from model_core.config import BOS_ID, DecodingConfig
+from model_core.config import DecodingConfig
 from model_core.experiments.cosines import cosines
-from model_core.model.hooks import Recorder
-from model_core.model.masks import causal_mask
 from model_core.model.positions import PositionalEncoding, sinusoidal_encoding
 from model_core.model.transformer import Transformer
 from model_core.search.decoding import check_model, decode
+from model_core.search.forced_pass import ForcedPass
 from model_core.text.pieces import Tokens
 from model_core.trace.trace import TranslationTrace
 
@@ -158,28 +157,25 @@ def run_experiment(
     order = tuple(range(len(tokens))) if change.shuffle is None else shuffled_order(tokens, change.shuffle)
     source = [tokens[place].id for place in order]
     reader, writer = with_positions(model, change), with_positions(model, change) if change.decoder else model
-    recorder, states = Recorder(), list[Tensor]()
-    device = model.generator.bias.device
-    memory = reader.encode(torch.tensor([source], device=device), hook=recorder, record=states)
-    best = decode(writer, [source], decoding, memory=memory)[0][0]
+    read = ForcedPass(reader, source, keep=True)
+    best = decode(writer, [source], decoding, memory=read.memory)[0][0]
+    written = ForcedPass(writer, source, keep=False, memory=read.memory)
     return PositionOutcome(
         order=order,
         source_text=checkpoint.tokenizer.decode(source),
-        attention=recorder.weights("encoder_self")[:, 0].cpu().numpy(),
-        states=torch.cat(states).cpu().numpy(),
+        attention=read.record.weights("encoder_self")[:, 0].cpu().numpy(),
+        states=read.encoder_states.cpu().numpy(),
         text=checkpoint.tokenizer.decode(best.ids),
         log_probability=best.log_probability,
         finished=best.finished,
-        original=_scores(writer, memory, [token.id for token in trace.predicted_tokens]),
+        original=_scores(written, [token.id for token in trace.predicted_tokens]),
     )
 
 
-def _scores(model: Transformer, memory: Tensor, target: list[int]) -> Floats:
-    """Log-probability of each id of `target` over `memory [1, S, D]`, in one teacher-forced pass: `[T]`."""
-    read = torch.tensor([[BOS_ID, *target[:-1]]], device=memory.device)
-    states = model.decode(read, memory, target_allowed=causal_mask(len(target), memory.device))
-    rows = model.generator(states)[0]
-    return rows.gather(1, torch.tensor(target, device=memory.device)[:, None])[:, 0].cpu().numpy()
+def _scores(written: ForcedPass, target: list[int]) -> Floats:
+    """Log-probability of each id of `target`: `[T]`."""
+    rows = written.log_probabilities(target)
+    return rows.gather(1, torch.tensor(target, device=rows.device)[:, None])[:, 0].cpu().numpy()
 
 
 @torch.inference_mode()

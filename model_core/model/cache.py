@@ -1,6 +1,6 @@
 """The key/value cache: what a decoder layer need not compute again at the next step.
 
-Shapes: B batch, H head, T target so far, S source, d_head = D / H.
+Shapes: B batch, G key/value head, T target so far, S source, d_head.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor
 
 @dataclass
 class LayerCache:
-    """Keys and values of one decoder layer: its own `[B, H, T, d_head]`, and the memory's `[B, H, S, d_head]`."""
+    """Keys and values of one decoder layer: its own `[B, G, T, d_head]`, and the memory's `[B, G, S, d_head]`."""
 
     key: Tensor | None = None
     value: Tensor | None = None
@@ -40,7 +40,7 @@ class LayerCache:
 
 @dataclass
 class KeyValueCache:
-    """One `LayerCache` a decoder layer. Belongs to one decoding: never shared between requests."""
+    """One `LayerCache` per decoder layer. Belongs to one decoding: never shared between requests."""
 
     layers: list[LayerCache] = field(default_factory=list)
 

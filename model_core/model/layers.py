@@ -7,99 +7,92 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor, nn
 
-from model_core.config import ModelConfig, Norm
+from model_core.config import ModelConfig
 from model_core.model.attention import MultiHeadAttention
-from model_core.model.cache import LayerCache
-from model_core.model.dropout import Dropout
-from model_core.model.hooks import AttentionHook, mask_tap_at, tap_at
 from model_core.model.linear import Linear
+from model_core.model.points import PLAIN, Address, Call
+from model_core.tensors.dropout import Dropout
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "swiglu": nn.SiLU}
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, the same at every position (section 3.3): `[B, T, D]` -> `[B, T, D]`."""
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, the same at every position (section 3.3): `[B, T, D]` -> `[B, T, D]`.
 
-    def __init__(self, d_model: int, d_ff: int, generator: torch.Generator | None = None) -> None:
+    GELU in the place of the maximum (Hendrycks & Gimpel 2016, arXiv:1606.08415), or SwiGLU, whose hidden units are
+    SiLU(x W_g + b_g) * (x W_1 + b_1) (Shazeer 2020, arXiv:2002.05202).
+    """
+
+    def __init__(self, config: ModelConfig, address: Address | None = None) -> None:
         super().__init__()
-        self.inner = Linear(d_model, d_ff, generator)
-        self.outer = Linear(d_ff, d_model, generator)
+        self.address = address or Address(sublayer="feed_forward")
+        self.inner = Linear(config.d_model, config.d_ff)
+        self.outer = Linear(config.d_ff, config.d_model)
+        self.gate = Linear(config.d_model, config.d_ff) if config.activation == "swiglu" else None
+        self.activation = ACTIVATIONS[config.activation]()
+        self.dropout = Dropout(config.feed_forward_dropout)
 
-    def forward(self, states: Tensor) -> Tensor:
-        return self.outer(self.inner(states).relu())
+    def forward(self, states: Tensor, call: Call = PLAIN) -> Tensor:
+        hidden = self.inner(states)
+        hidden = self.activation(hidden) if self.gate is None else self.activation(self.gate(states)) * hidden
+        return self.outer(self.dropout(call.point(self.address, "hidden", hidden)))
 
 
 class Residual(nn.Module):
-    """Wraps a sublayer f: pre-norm x + drop(f(norm(x))), post-norm norm(x + drop(f(x)))."""
+    """Wraps a sublayer f: pre-norm x + drop(f(norm(x))), post-norm norm(x + drop(f(x))); without x if it is off."""
 
-    def __init__(self, d_model: int, dropout: float, norm: Norm) -> None:
+    def __init__(self, config: ModelConfig, address: Address | None = None) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = Dropout(dropout)
-        self.pre = norm == "pre"
+        self.address = address or Address()
+        self.norm = nn.LayerNorm(config.d_model)
+        self.dropout = Dropout(config.dropout)
+        self.pre, self.on = config.norm == "pre", config.residuals
 
-    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        if self.pre:
-            return states + self.dropout(sublayer(self.norm(states)))
-        return self.norm(states + self.dropout(sublayer(states)))
+    def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor], call: Call = PLAIN) -> Tensor:
+        states = call.point(self.address, "residual_before", states)
+        output = call.point(self.address, "output", sublayer(self.norm(states) if self.pre else states))
+        states = states + self.dropout(output) if self.on else self.dropout(output)
+        return call.point(self.address, "residual_after", states if self.pre else self.norm(states))
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward: `[B, S, D]` -> `[B, S, D]`."""
+    """1 self-attention, 2 feed-forward: `[B, S, D]` -> `[B, S, D]`."""
 
-    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, generator)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, generator)
-        self.residuals = nn.ModuleList(Residual(config.d_model, config.dropout, config.norm) for _ in range(2))
+        addresses = [Address("encoder", layer, name) for name in ("self_attention", "feed_forward")]
+        self.self_attention = MultiHeadAttention(config, addresses[0])
+        self.feed_forward = FeedForward(config, addresses[1])
+        self.residuals = nn.ModuleList(Residual(config, address) for address in addresses)
 
-    def forward(
-        self, states: Tensor, allowed: Tensor | None, layer: int = 0, hook: AttentionHook | None = None
-    ) -> Tensor:
-        tap, mask_tap = tap_at(hook, "encoder_self", layer), mask_tap_at(hook, "encoder_self", layer)
-        states = self.residuals[0](states, lambda x: self.self_attention(x, x, allowed, tap, mask_tap))
-        return self.residuals[1](states, self.feed_forward)
+    def forward(self, states: Tensor, mask: Tensor | None = None, call: Call = PLAIN) -> Tensor:
+        states = self.residuals[0](states, lambda x: self.self_attention(x, None, mask, call), call)
+        return self.residuals[1](states, lambda x: self.feed_forward(x, call), call)
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, cross-attention over the memory, feed-forward: `[B, T, D]` -> `[B, T, D]`."""
+    """1 masked self-attention, 2 cross-attention over the memory, 3 feed-forward: `[B, T, D]` -> `[B, T, D]`."""
 
-    def __init__(self, config: ModelConfig, generator: torch.Generator | None = None) -> None:
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, generator)
-        self.cross_attention = MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, generator)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, generator)
-        self.residuals = nn.ModuleList(Residual(config.d_model, config.dropout, config.norm) for _ in range(3))
+        names = ("self_attention", "cross_attention", "feed_forward")
+        addresses = [Address("decoder", layer, name) for name in names]
+        self.self_attention = MultiHeadAttention(config, addresses[0])
+        self.cross_attention = MultiHeadAttention(config, addresses[1])
+        self.feed_forward = FeedForward(config, addresses[2])
+        self.residuals = nn.ModuleList(Residual(config, address) for address in addresses)
 
     def forward(
         self,
         states: Tensor,
         memory: Tensor,
-        allowed: Tensor | None,
-        memory_allowed: Tensor | None,
-        layer: int = 0,
-        hook: AttentionHook | None = None,
-        cache: LayerCache | None = None,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        call: Call = PLAIN,
     ) -> Tensor:
-        """With a `cache`, `states` are the newest positions only; the cache is extended by them."""
-        cache = LayerCache() if cache is None else cache
-        start = 0 if cache.key is None else cache.key.shape[2]
-
-        def attend_self(x: Tensor) -> Tensor:
-            key, value = cache.append(*self.self_attention.project_key_value(x))
-            query = self.self_attention.project_query(x)
-            tap, mask_tap = tap_at(hook, "decoder_self", layer), mask_tap_at(hook, "decoder_self", layer, start)
-            return self.self_attention.attend(query, key, value, allowed, tap, mask_tap)
-
-        def attend_memory(x: Tensor) -> Tensor:
-            if cache.memory_key is None or cache.memory_value is None:
-                cache.memory_key, cache.memory_value = self.cross_attention.project_key_value(memory)
-            query = self.cross_attention.project_query(x)
-            tap, mask_tap = tap_at(hook, "cross", layer), mask_tap_at(hook, "cross", layer, start)
-            key, value = cache.memory_key, cache.memory_value
-            return self.cross_attention.attend(query, key, value, memory_allowed, tap, mask_tap)
-
-        states = self.residuals[0](states, attend_self)
-        states = self.residuals[1](states, attend_memory)
-        return self.residuals[2](states, self.feed_forward)
+        """With a cache in the call, `states` are the newest positions only."""
+        states = self.residuals[0](states, lambda x: self.self_attention(x, None, mask, call), call)
+        states = self.residuals[1](states, lambda x: self.cross_attention(x, memory, memory_mask, call), call)
+        return self.residuals[2](states, lambda x: self.feed_forward(x, call), call)

@@ -43,3 +43,8 @@ def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
             "A decoder input starts with padding, so its first row could attend to nothing: pad on the right."
         )
     return allowed
+
+
+def over_heads(mask: Tensor) -> Tensor:
+    """A mask that says nothing of heads, `[B, Q, K]`, as one that broadcasts over them, `[B, 1, Q, K]`."""
+    return mask.bool()[:, None] if mask.dim() == 3 else mask.bool()

@@ -1,11 +1,16 @@
-"""Sinusoidal positional encoding (Vaswani et al. 2017, section 3.5). Shapes: T position, D d_model."""
+"""How the order of tokens gets into the model: sinusoids (Vaswani et al. 2017, section 3.5), a learned table (their
+table 3, row E), rotated queries and keys (Su et al. 2021, arXiv:2104.09864), or not at all.
+
+Shapes: B batch, H head, T position, D d_model, d_head = D / H.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from model_core.model.dropout import Dropout
+from model_core.config import ModelConfig
+from model_core.tensors.dropout import Dropout
 
 
 def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0, start: int = 0) -> Tensor:
@@ -27,8 +32,20 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0, start:
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).float()
 
 
+def rotate(heads: Tensor, start: int = 0, base: float = 10000.0) -> Tensor:
+    """Turns the pair (2i, 2i + 1) of the head's numbers at position pos by the angle pos / base^(2i / d_head).
+
+    `[B, H, T, d_head]`, whose first row stands at position `start`; the product of a turned query and a turned key
+    depends on how far apart they stand only (RoPE, equation 34).
+    """
+    encoding = sinusoidal_encoding(heads.shape[2], heads.shape[3], base, start).to(heads)
+    sine, cosine = encoding[:, 0::2], encoding[:, 1::2]
+    even, odd = heads[..., 0::2], heads[..., 1::2]
+    return torch.stack((even * cosine - odd * sine, even * sine + odd * cosine), dim=-1).flatten(-2)
+
+
 class PositionalEncoding(nn.Module):
-    """Adds the encoding of each position, then drops out. Any length works: rows past the stored table are computed."""
+    """Adds the sinusoids of each position, then drops out. Any length works: rows past the table are computed."""
 
     table: Tensor
 
@@ -47,3 +64,42 @@ class PositionalEncoding(nn.Module):
     def forward(self, embedded: Tensor, start: int = 0) -> Tensor:
         """`embedded [B, T, D]`, whose first column stands at position `start` -> `[B, T, D]`."""
         return self.dropout(embedded + self.rows(embedded.shape[1], start).to(embedded.dtype))
+
+
+class LearnedPositions(PositionalEncoding):
+    """Adds a learned row for each position. There are as many as the table has; a longer sentence is refused."""
+
+    def __init__(self, d_model: int, dropout: float, length: int) -> None:
+        super().__init__(d_model, dropout, stored=0)
+        del self.table
+        self.weight = nn.Parameter(torch.empty(length, d_model))
+
+    def rows(self, length: int, start: int = 0) -> Tensor:
+        """Raises ValueError for a position that was never learned."""
+        if start + length > self.weight.shape[0]:
+            raise ValueError(
+                f"This model learned {self.weight.shape[0]} positions, too few for {start + length} tokens."
+            )
+        return self.weight[start : start + length]
+
+
+class NoPositions(PositionalEncoding):
+    """Adds nothing: the order is told elsewhere (rotary), or nowhere."""
+
+    def __init__(self, d_model: int, dropout: float = 0.0) -> None:
+        super().__init__(d_model, dropout, stored=1)
+
+    def rows(self, length: int, start: int = 0) -> Tensor:
+        return torch.zeros(length, self.table.shape[1], device=self.table.device)
+
+    def forward(self, embedded: Tensor, start: int = 0) -> Tensor:
+        return self.dropout(embedded)
+
+
+def make_positions(config: ModelConfig) -> PositionalEncoding:
+    """The module that adds positions to the embeddings."""
+    if config.positions == "sinusoidal":
+        return PositionalEncoding(config.d_model, config.dropout, config.position_base)
+    if config.positions == "learned":
+        return LearnedPositions(config.d_model, config.dropout, config.max_positions)
+    return NoPositions(config.d_model, config.dropout)

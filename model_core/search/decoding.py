@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig
-from model_core.model.hooks import AttentionHook
+from model_core.interventions import Interventions
 from model_core.model.transformer import Transformer
 from model_core.search.beam import Beam
+from model_core.search.engine import Cancelled, Engine, make_engine
 from model_core.search.forced_pass import ForcedPass
 from model_core.search.hypotheses import Decoded, Path, ranked, score_steps
 from model_core.search.sampling import Choose, Greedy, Sampler
-from model_core.search.stepper import Cancelled, Stepper
 from model_core.trace.steps import DecodingStep
 
 __all__ = ["Cancelled", "Decoded", "decode", "length_limit", "score_steps", "teacher_forced_steps"]
@@ -32,7 +32,7 @@ def decode(
     sources: Sequence[Sequence[int]],
     config: DecodingConfig,
     *,
-    hook: AttentionHook | None = None,
+    interventions: Interventions = (),
     on_step: OnStep | None = None,
     cancelled: threading.Event | None = None,
     prefix: Sequence[int] = (),
@@ -42,10 +42,9 @@ def decode(
 
     A source's result does not depend on the others in the batch. Padding, <s> and <unk> are never written. All
     log-probabilities are the model's own, whatever the temperature. `prefix` (without <s>) is how every translation has
-    to begin; it counts in its length and in its sums. `hook` sees the encoder once and then, at each step, one query
-    row a translation that is not done; what it keeps of a step is about that step only. `cancelled` is looked at
-    before each step. `memory [sources, S, D]` is what `model.encode` made of the sources, padded on the right; without
-    it they are encoded here.
+    to begin; it counts in its length and in its sums. `interventions` act on the encoder once and then, at each step,
+    on the newest row of each translation that is not done. `cancelled` is looked at before each step. `memory [sources,
+    S, D]` is what `model.encode` made of the sources, padded on the right; without it they are encoded here.
 
     Raises:
         ValueError: the model is in training mode, or a source, the prefix or the number asked for is impossible.
@@ -57,7 +56,7 @@ def decode(
         return []
     search = beam_search if config.strategy == "beam" else single_search
     with torch.inference_mode():
-        return search(Stepper(model, sources, hook, cancelled, memory), sources, config, prefix, on_step)
+        return search(make_engine(model, sources, interventions, cancelled, memory), sources, config, prefix, on_step)
 
 
 def length_limit(source: Sequence[int], config: DecodingConfig) -> int:
@@ -126,7 +125,7 @@ def check_request(
 
 
 def single_search(
-    stepper: Stepper,
+    engine: Engine,
     sources: Sequence[Sequence[int]],
     config: DecodingConfig,
     prefix: Sequence[int],
@@ -144,18 +143,18 @@ def single_search(
         if on_step is not None:
             on_step([list(path.ids) for path in paths[::count]])
 
-    stepper.select([row for row in range(len(sources)) for _ in range(count)])
-    paths = follow(stepper, limits, prefix, choose, config.alternatives, report)
+    engine.select([row for row in range(len(sources)) for _ in range(count)])
+    paths = follow(engine, limits, prefix, choose, config.alternatives, report)
     found = [path.decoded(config.length_penalty) for path in paths]
     groups = (found[start : start + count] for start in range(0, len(found), count))
     return [sorted(group, key=lambda decoded: -decoded.score) for group in groups]
 
 
 def begin_paths(
-    stepper: Stepper, limits: Sequence[int], prefix: Sequence[int], alternatives: int
+    engine: Engine, limits: Sequence[int], prefix: Sequence[int], alternatives: int
 ) -> tuple[list[Path], Tensor]:
     """One path a row, which holds the forced beginning, and the log-probabilities `[R, V]` of what follows it."""
-    log_probabilities = stepper.begin(prefix)
+    log_probabilities = engine.begin(prefix)
     paths = []
     for row, limit in enumerate(limits):
         path = Path(limit)
@@ -167,7 +166,7 @@ def begin_paths(
 
 
 def follow(
-    stepper: Stepper,
+    engine: Engine,
     limits: Sequence[int],
     prefix: Sequence[int],
     choose: Choose,
@@ -175,7 +174,7 @@ def follow(
     report: Callable[[list[Path]], None],
 ) -> list[Path]:
     """Extends each path by the chosen id until all are done; a path that is done leaves the batch."""
-    paths, log_probabilities = begin_paths(stepper, limits, prefix, alternatives)
+    paths, log_probabilities = begin_paths(engine, limits, prefix, alternatives)
     live = list(range(len(paths)))  # the path that each row of the batch belongs to
     while True:
         steps = choose(log_probabilities, live, len(paths[live[0]].ids))
@@ -185,13 +184,13 @@ def follow(
         staying = [row for row, index in enumerate(live) if not paths[index].done]
         if not staying:
             return paths
-        stepper.select(staying)
+        engine.select(staying)
         live = [live[row] for row in staying]
-        log_probabilities = stepper.advance([paths[index].ids[-1] for index in live])
+        log_probabilities = engine.advance([paths[index].ids[-1] for index in live])
 
 
 def beam_search(
-    stepper: Stepper,
+    engine: Engine,
     sources: Sequence[Sequence[int]],
     config: DecodingConfig,
     prefix: Sequence[int],
@@ -199,7 +198,7 @@ def beam_search(
 ) -> list[list[Decoded]]:
     """One `Beam` a source; the rows of the batch are the live paths of the beams that are not done, in order."""
     limits = [length_limit(source, config) for source in sources]
-    paths, log_probabilities = begin_paths(stepper, limits, prefix, config.alternatives)
+    paths, log_probabilities = begin_paths(engine, limits, prefix, config.alternatives)
     beams = [Beam(path, config) for path in paths]
     running = beams
     while True:
@@ -215,5 +214,5 @@ def beam_search(
         running = [beam for beam in running if not beam.done]
         if not running:
             return [beam.results() for beam in beams]
-        stepper.select(rows)
-        log_probabilities = stepper.advance([path.ids[-1] for beam in running for path in beam.live])
+        engine.select(rows)
+        log_probabilities = engine.advance([path.ids[-1] for beam in running for path in beam.live])

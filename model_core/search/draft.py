@@ -21,9 +21,10 @@ from model_core.config import BOS_ID, EOS_ID
 from model_core.model.layers import DecoderLayer, Residual
 from model_core.model.linear import Linear
 from model_core.model.transformer import Transformer
-from model_core.search.decoder_step import RowFunction, normalise
+from model_core.search.engine import can_lift, check_cancelled
 from model_core.search.hypotheses import NEVER_WRITTEN
-from model_core.search.stepper import check_cancelled
+from model_core.search.lifted import RowFunction, normalise
+from model_core.search.own_modules import is_as_written
 
 Memory = Sequence[tuple[Tensor, Tensor]]
 """For each decoder layer the keys and values of the source, each `[1, H, S, d_head]`."""
@@ -36,17 +37,19 @@ ROW_MULTIPLE = 32  # the kernel reads rows of weights in blocks of up to this ma
 def can_draft(model: Transformer) -> bool:
     """Whether the fast 8-bit product exists here: x86 with AVX2 or better, a float32 model on the CPU whose widths fit.
 
-    Elsewhere PyTorch would multiply number by number, slower than in float32.
+    Elsewhere PyTorch would multiply number by number, slower than in float32. Every module that the draft stands in for
+    has to be one of this project's own.
     """
     bias, config = model.generator.bias, model.config
     fits = config.d_model % ROW_MULTIPLE == 0 and config.d_ff % ROW_MULTIPLE == 0
     fast = torch.backends.cpu.get_cpu_capability().startswith("AVX") and hasattr(torch, "_weight_int8pack_mm")
-    return fits and fast and bias.device.type == "cpu" and bias.dtype == torch.float32
+    own = can_lift(model) and is_as_written(model, model.target_embedding, model.positions, model.generator)
+    return own and fits and fast and bias.device.type == "cpu" and bias.dtype == torch.float32
 
 
 @dataclass(frozen=True)
 class PackedLinear:
-    """xW + b, W in 8 bits with a scale an output: `weight` int8 `[d_out, d_in]`, `scale` bfloat16 `[d_out]`.
+    """xW + b, W in 8 bits with a scale per output: `weight` int8 `[d_out, d_in]`, `scale` bfloat16 `[d_out]`.
 
     x is bfloat16, and the result has the type of `bias`.
     """
@@ -120,11 +123,10 @@ class Draft:
             self.generator = PackedLinear.of(model.generator.weight.T, bias)
 
     def next_id(self, newest: int, pasts: list[Tensor | None], memory: Memory) -> int:
-        """The id that most likely follows. `pasts` has one entry a layer (see `DraftLayer`) and is extended."""
+        """The id that most likely follows. `pasts` has one entry per layer (see `DraftLayer`) and is extended."""
         length = 0 if pasts[0] is None else pasts[0].shape[3]
         rows = self.table[newest : newest + 1] * self.model.target_embedding.scale
-        if self.model.config.positions:
-            rows = rows + self.model.positions.rows(1, length)
+        rows = rows + self.model.positions.rows(1, length)
         for index, layer in enumerate(self.layers):
             rows, pasts[index] = layer(rows, pasts[index], memory[index])
         states = self.model.decoder.norm(rows)

@@ -32,14 +32,14 @@ def drafted_search(
 ) -> Path:
     """The greedy translation of at most `limit` ids.
 
-    Each id of it is the one that `exact` (without a hook that changes weights) holds most probable after the ids before
+    Each id of it is the one that `exact` (without interventions) holds most probable after the ids before
     it, among those that may be written. Where the guess differs, the exact model's id takes its place and the draft
     goes on from there. `exact` is asked for so many `alternatives`, and the path's steps have none.
 
     Raises:
         Cancelled: `cancelled` was set.
     """
-    drafting = Drafting(draft, exact.memory_heads, cancelled)
+    drafting = Drafting(draft, exact.memory_heads(), cancelled)
     written: list[int] = []  # as the exact model wants it, and so are the steps
     steps: list[DecodingStep] = []
     while len(written) < limit and EOS_ID not in written[-1:]:

@@ -9,25 +9,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
-from model_core.checkpoint.checkpoint import Checkpoint
 from model_core.config import BOS_ID
-from model_core.model.hooks import Recorder
+from model_core.interventions import Record
 from model_core.search.forced_pass import ForcedPass
 from model_core.search.hypotheses import penalised
 from model_core.sites import Site
 from model_core.text.pieces import Tokens
 from model_core.text.source import Source
+from model_core.text.tokenizer import Tokenizer
 from model_core.trace.maps import AttentionMaps
 from model_core.trace.steps import DecodingStep, Hypothesis, TraceStrategy
 from model_core.trace.trace import TranslationTrace
 
 
 def record(
-    checkpoint: Checkpoint,
+    tokenizer: Tokenizer,
+    checkpoint: str,
     source: Source,
     forced: ForcedPass,
     target: Sequence[int],
@@ -39,7 +37,7 @@ def record(
 ) -> TranslationTrace:
     """Runs `target` (`pieces </s>`) through `forced`, which keeps what it sees of `source`, unless it just did.
 
-    `beam` has the hypotheses of the search's steps, if it was a beam search.
+    `checkpoint` is the id of the checkpoint, `beam` has the hypotheses of the search's steps, if it was a beam search.
     """
     steps = forced.score(target, alternatives)
     if beam:  # the </s> that a search cut off by its limit did not reach has no hypotheses
@@ -47,11 +45,12 @@ def record(
             tuple(replace(step, hypotheses=tuple(row)) for step, row in zip(steps, beam, strict=False))
             + steps[len(beam) :]
         )
-    return _assemble(checkpoint, source, target, forced, steps, strategy, length_penalty)
+    return _assemble(tokenizer, checkpoint, source, target, forced, steps, strategy, length_penalty)
 
 
 def _assemble(
-    checkpoint: Checkpoint,
+    tokenizer: Tokenizer,
+    checkpoint: str,
     source: Source,
     target: Sequence[int],
     forced: ForcedPass,
@@ -59,7 +58,6 @@ def _assemble(
     strategy: TraceStrategy,
     length_penalty: float,
 ) -> TranslationTrace:
-    tokenizer = checkpoint.tokenizer
     source_tokens = tokenizer.tokens(source.ids)
     # Words are counted over the whole translation, so that a piece is the same token as input and as prediction.
     tokens = tokenizer.tokens((BOS_ID, *target))
@@ -74,27 +72,22 @@ def _assemble(
         source_tokens=source_tokens,
         decoder_input_tokens=read,
         predicted_tokens=predicted,
-        encoder_self=_maps(forced.recorder, "encoder_self", source_tokens, source_tokens),
-        decoder_self=_maps(forced.recorder, "decoder_self", read, read),
-        cross=_maps(forced.recorder, "cross", read, source_tokens),
-        encoder_states=_stacked(forced.encoder_states),
-        decoder_states=_stacked(forced.decoder_states),
+        encoder_self=_maps(forced.record, "encoder_self", source_tokens, source_tokens),
+        decoder_self=_maps(forced.record, "decoder_self", read, read),
+        cross=_maps(forced.record, "cross", read, source_tokens),
+        encoder_states=forced.encoder_states.cpu().numpy(),
+        decoder_states=forced.decoder_states.cpu().numpy(),
         decoding=steps,
         strategy=strategy,
         log_probability=log_probability,
         score=penalised(log_probability, len(target), length_penalty),
-        checkpoint=checkpoint.id,
+        checkpoint=checkpoint,
         pieces={id_: tokenizer.piece(id_) for id_ in ids},
     )
 
 
-def _maps(recorder: Recorder, site: Site, queries: Tokens, keys: Tokens) -> AttentionMaps:
+def _maps(record: Record, site: Site, queries: Tokens, keys: Tokens) -> AttentionMaps:
     allowed = np.ones((len(queries), len(keys)), dtype=np.bool_)
     if site == "decoder_self":
         allowed = np.tril(allowed)
-    return AttentionMaps(site, recorder.weights(site)[:, 0].cpu().numpy(), allowed, queries, keys)
-
-
-def _stacked(states: list[Tensor]) -> NDArray[np.float32]:
-    """Layers + 1 tensors `[1, T, D]` -> `[L + 1, T, D]`."""
-    return torch.cat(states).float().cpu().numpy()
+    return AttentionMaps(site, record.weights(site)[:, 0].cpu().numpy(), allowed, queries, keys)

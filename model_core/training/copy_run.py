@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
+from model_core.building import make_model
 from model_core.checkpoint.checkpoint import load_checkpoint, update_checkpoint
 from model_core.config import ModelConfig, TrainingConfig
-from model_core.model.transformer import make_model
 from model_core.training.copy_card import copy_card
 from model_core.training.copy_task import COPY_MODEL, CopyTask, copy_tokenizer
 from model_core.training.diagonal import CrossAttention, cross_attention

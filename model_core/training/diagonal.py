@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model_core.model.hooks import Recorder
+from model_core.interventions import make_call, record_attention
 from model_core.model.transformer import Transformer
 from model_core.training.batching import Example, make_batch
 
@@ -50,17 +50,18 @@ def cross_attention(model: Transformer, sequences: Sequence[Sequence[int]]) -> C
         by_length.setdefault(len(sequence), []).append(Example(list(sequence), list(sequence)))
     measured: list[tuple[int, Tensor]] = []
     for length, examples in by_length.items():
-        batch, recorder = make_batch(examples), Recorder()
-        model.states(batch.source, batch.decoder_input, recorder)
-        measured.append((len(examples) * (length + 1), recorder.weights("cross")))
+        batch, record = make_batch(examples), record_attention(["cross"])
+        model.states(batch.source, batch.decoder_input, call=make_call(model.config, record))
+        measured.append((len(examples) * (length + 1), record.weights("cross")))
     config = model.config
     return CrossAttention(
         heads=tuple(
             tuple(_pooled([(steps, maps[layer, :, head]) for steps, maps in measured]) for head in range(config.heads))
-            for layer in range(config.layers)
+            for layer in range(config.decoder_depth)
         ),
         means=tuple(
-            _pooled([(steps, maps[layer].mean(dim=1)) for steps, maps in measured]) for layer in range(config.layers)
+            _pooled([(steps, maps[layer].mean(dim=1)) for steps, maps in measured])
+            for layer in range(config.decoder_depth)
         ),
     )
 

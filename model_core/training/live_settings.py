@@ -49,7 +49,7 @@ class LiveSettings:
             heads=self.heads,
             d_model=self.width,
             d_ff=4 * self.width,
-            positions=self.positions,
+            positions="sinusoidal" if self.positions else "none",
         )
 
     def training_config(self) -> TrainingConfig:

@@ -7,7 +7,7 @@ import time
 
 import torch
 
-from model_core.model.transformer import make_model
+from model_core.building import make_model
 from model_core.training.batching import Example, make_batch
 from model_core.training.copy_task import BATCHES_AN_EPOCH, CopyTask, copy_tokenizer
 from model_core.training.live_settings import LiveSettings

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from model_core.building import make_model
 from model_core.checkpoint.checkpoint import load_checkpoint
 from model_core.checkpoint.files import sha256
 from model_core.config import ModelConfig, TrainingConfig, to_json
 from model_core.data.corpus import Pair, read_pairs
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.text.tokenizer import Tokenizer
 from model_core.training.distributed import Workers, joined_workers
 from model_core.training.run import (

@@ -1,7 +1,8 @@
 """One new position through the decoder without nn.Module's bookkeeping: what decoding spends its time on.
 
 For a single row an nn.Module's calls and attribute look-ups cost as much as the arithmetic. Here the weights are looked
-up once, and a step is the same sums as `Decoder.forward` with a cache; tests hold the two equal. It cannot be hooked.
+up once, and a step is the same sums as `Decoder.forward` with a cache; tests hold the two equal. It knows the plain
+decoder only (`LiftedDecoder.fits`), and nobody can watch it.
 
 Shapes: R row (one growing translation), H head, S source, D d_model, d_head = D / H.
 """
@@ -13,6 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from model_core.config import ModelConfig
 from model_core.model.attention import attend
 from model_core.model.cache import KeyValueCache, LayerCache
 from model_core.model.layers import DecoderLayer, Residual
@@ -43,7 +45,7 @@ def residual_of(residual: Residual) -> Callable[[Tensor, RowFunction], Tensor]:
     return lambda rows, sublayer: norm(rows + sublayer(rows))
 
 
-class LayerStep:
+class LiftedLayer:
     """One decoder layer for one new position a row: `[R, D]` -> `[R, D]`."""
 
     def __init__(self, layer: DecoderLayer) -> None:
@@ -55,7 +57,7 @@ class LayerStep:
         residuals = [residual_of(residual) for residual in layer.residuals if isinstance(residual, Residual)]
         self.residual_self, self.residual_cross, self.residual_feed_forward = residuals
 
-    def __call__(self, rows: Tensor, cache: LayerCache, source_allowed: Tensor | None) -> Tensor:
+    def __call__(self, rows: Tensor, cache: LayerCache, source_mask: Tensor | None) -> Tensor:
         """Extends `cache`, which has the memory's keys and values already."""
         memory_key, memory_value = cache.memory_key, cache.memory_value
         assert memory_key is not None and memory_value is not None
@@ -66,7 +68,7 @@ class LayerStep:
 
         def attend_memory(x: Tensor) -> Tensor:
             query = self._split(self.cross_query(x))
-            heads = attend(query, memory_key, memory_value, source_allowed, fused=True)
+            heads = attend(query, memory_key, memory_value, source_mask, fused=True)
             return self.cross_output(heads.view(x.shape))
 
         rows = self.residual_self(rows, attend_self)
@@ -78,19 +80,25 @@ class LayerStep:
         return rows.view(rows.shape[0], self.heads, 1, -1)
 
 
-class DecoderStep:
-    """The whole decoder for one new position a row. Reads the model's weights as they are when it is made."""
+class LiftedDecoder:
+    """The whole decoder for one new position per row. Reads the model's weights as they are when it is made."""
 
     def __init__(self, model: Transformer) -> None:
         self.model = model
-        self.layers = [LayerStep(layer) for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
+        self.layers = [LiftedLayer(layer) for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
 
-    def __call__(self, ids: Tensor, cache: KeyValueCache, source_allowed: Tensor | None = None) -> Tensor:
+    @staticmethod
+    def fits(config: ModelConfig) -> bool:
+        """Whether a model of this shape has the decoder that is written here."""
+        plain = config.activation == "relu" and config.scaled and config.residuals and config.positions != "rotary"
+        return plain and config.key_value_heads in (None, config.heads)
+
+    def __call__(self, ids: Tensor, cache: KeyValueCache, source_mask: Tensor | None = None) -> Tensor:
         """The rows' newest ids `[R]`, the cache of all positions before -> states `[R, D]`; extends the cache.
 
-        `source_allowed` is bool `[R, 1, 1, S]`, None where nothing is padding.
+        `source_mask` is bool `[R, 1, 1, S]`, None where nothing is padding.
         """
         rows = self.model.embed(self.model.target_embedding, ids[:, None], cache.length)[:, 0]
         for layer, stored in zip(self.layers, cache.layers, strict=True):
-            rows = layer(rows, stored, source_allowed)
+            rows = layer(rows, stored, source_mask)
         return self.model.decoder.norm(rows)
