@@ -16,7 +16,7 @@ from model_core.text.pieces import Tokens
 from model_core.trace.arrays import field_values, finite_float32, frozen_copy, require, set_fields
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AttentionMaps:
     """Every layer's and head's attention at one site.
 
@@ -54,6 +54,10 @@ class AttentionMaps:
             f"{self.site}'s allowed is {self.allowed.dtype} of shape {list(self.allowed.shape)}, which does not fit "
             f"{tokens}: it has to be bool of shape {list(wanted)}.",
         )
+
+    def __repr__(self) -> str:
+        queries, keys = self.weights.shape[2:]
+        return f"<AttentionMaps {self.site}: {self.layers} layers, {self.heads} heads, {queries} queries, {keys} keys>"
 
     @property
     def layers(self) -> int:

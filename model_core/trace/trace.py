@@ -18,7 +18,7 @@ from model_core.trace.maps import AttentionMaps
 from model_core.trace.parts import TraceParts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TranslationTrace(TraceParts):
     """Everything that was recorded while one sentence was translated.
 
@@ -41,6 +41,16 @@ class TranslationTrace(TraceParts):
         check_tokens(self)
         check_maps(self)
         check_decoding(self)
+
+    def __repr__(self) -> str:
+        maps = self.encoder_self
+        return (
+            f"<TranslationTrace of {self.checkpoint}\n"
+            f"  {self.source_text!r} → {self.target_text!r}\n"
+            f"  {len(self.source_tokens)} source and {len(self.predicted_tokens)} target tokens; attention "
+            f"{', '.join(SITES)}; {maps.layers} layers, {maps.heads} heads\n"
+            f"  {self.strategy}, log-probability {self.log_probability:.3f}, score {self.score:.3f}>"
+        )
 
     def maps(self, site: Site) -> AttentionMaps:
         """The attention maps of a site. Raises TraceError where there is no such site."""
