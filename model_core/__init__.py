@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from model_core.building import make_model
     from model_core.config import DecodingConfig, ModelConfig
-    from model_core.model.transformer import make_model
     from model_core.trace.trace import TranslationTrace
     from model_core.translator import Translator, load
 
@@ -26,7 +26,7 @@ _PLACES = {
     "TranslationTrace": "model_core.trace.trace",
     "Translator": "model_core.translator",
     "load": "model_core.translator",
-    "make_model": "model_core.model.transformer",
+    "make_model": "model_core.building",
 }
 
 

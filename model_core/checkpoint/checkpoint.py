@@ -41,7 +41,7 @@ from model_core.checkpoint.files import (
     write_files,
 )
 from model_core.config import ConfigError, ModelConfig, from_json, to_json
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.text.tokenizer import Tokenizer, TokenizerError
 
 __all__ = [
@@ -181,7 +181,7 @@ def _model_of(shape: ModelConfig, data: bytes, path: Path) -> Transformer:
     except (SafetensorError, KeyError, ValueError, OverflowError) as error:
         raise CheckpointError(f"{path} is no readable safetensors file: {error}.") from error
     _check_weights(_outline(shape, len(tensors), path), tensors, path)
-    model = make_model(shape, seed=0)
+    model = Transformer(shape)
     with torch.no_grad():
         for key, parameter in model.named_parameters():
             parameter.copy_(tensors[key])
@@ -193,7 +193,7 @@ def _model_of(shape: ModelConfig, data: bytes, path: Path) -> Transformer:
 def _outline(shape: ModelConfig, tensors: int, path: Path) -> dict[str, Tensor]:
     """The model's parameters without memory behind them, so that no settings can ask for more than the file holds."""
     try:
-        if shape.layers > tensors:
+        if max(shape.encoder_depth, shape.decoder_depth) > tensors:
             raise ValueError(f"{shape.layers:,} layers")
         with torch.device("meta"):
             return dict(Transformer(shape).named_parameters())
