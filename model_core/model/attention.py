@@ -14,10 +14,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model_core.config import ModelConfig
-from model_core.model.linear import Linear
+from model_core.model.masks import Mask
 from model_core.model.points import PLAIN, Address, Call
 from model_core.model.positions import rotate
 from model_core.tensors.dropout import dropout as drop
+from model_core.tensors.linear import Linear
 
 
 def attention_scores(query: Tensor, key: Tensor, scaled: bool = True) -> Tensor:
@@ -26,7 +27,7 @@ def attention_scores(query: Tensor, key: Tensor, scaled: bool = True) -> Tensor:
     return (query / math.sqrt(query.shape[-1]) if scaled else query) @ key.transpose(-2, -1)
 
 
-def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, scaled: bool = True) -> Tensor:
+def attention_weights(query: Tensor, key: Tensor, mask: Mask = None, scaled: bool = True) -> Tensor:
     """softmax(QK^T / sqrt(d_head)) over the keys: `[B, H, Q, d_head]`, `[B, H, K, d_head]` -> `[B, H, Q, K]`.
 
     Where `mask` is False the weight is exactly 0. A row that may attend to nothing gives NaN: the functions of
@@ -35,7 +36,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
     return masked_softmax(attention_scores(query, key, scaled), mask)
 
 
-def masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+def masked_softmax(scores: Tensor, mask: Mask) -> Tensor:
     """The softmax of scores `[B, H, Q, K]` over the keys that are allowed."""
     if mask is not None:
         scores = scores.masked_fill(mask.logical_not(), -math.inf)
@@ -46,7 +47,7 @@ def attend(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    mask: Tensor | None = None,
+    mask: Mask = None,
     *,
     dropout: float = 0.0,
     scaled: bool = True,
@@ -85,21 +86,18 @@ class MultiHeadAttention(nn.Module):
         self.value = Linear(config.d_model, width)
         self.output = Linear(config.d_model, config.d_model)
 
-    def forward(
-        self, states: Tensor, memory: Tensor | None = None, mask: Tensor | None = None, call: Call = PLAIN
-    ) -> Tensor:
+    def forward(self, states: Tensor, memory: Tensor | None = None, mask: Mask = None, call: Call = PLAIN) -> Tensor:
         """`states [B, Q, D]` attend to themselves, or to `memory [B, K, D]` if that is given -> `[B, Q, D]`."""
         query = call.point(self.address, "queries", self.project_query(states, call.start))
         key, value = self.keys_and_values(states, memory, call)
         heads = self.attend(query, self.shared(key), self.shared(value), mask, call)
         return self.output(self.merge(call.point(self.address, "heads", heads)))
 
-    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, call: Call) -> Tensor:
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, call: Call) -> Tensor:
         """`attend` of this file; step by step where somebody watches or changes a step."""
-        dropout = self.dropout if self.training else 0.0
+        dropout, point = self.dropout if self.training else 0.0, partial(call.point, self.address)
         if not call.acts(self.address, "scores", "mask", "weights"):
             return attend(query, key, value, mask, dropout=dropout, scaled=self.scaled)
-        point = partial(call.point, self.address)
         scores = point("scores", attention_scores(query, key, self.scaled))
         if call.acts(self.address, "mask"):
             whole = torch.ones((), dtype=torch.bool, device=scores.device) if mask is None else mask

@@ -26,17 +26,6 @@ class LayerCache:
         self.value = value if self.value is None else torch.cat((self.value, value), dim=2)
         return self.key, self.value
 
-    def select(self, rows: Tensor, memory: bool = True) -> None:
-        """Keeps the given rows of the batch, in the given order: what a beam does to its hypotheses.
-
-        `memory` False leaves the memory's keys and values alone: right where each row is replaced by one of the same
-        source, and cheaper.
-        """
-        for name in ("key", "value", "memory_key", "memory_value") if memory else ("key", "value"):
-            tensor = getattr(self, name)
-            if tensor is not None:
-                setattr(self, name, tensor.index_select(0, rows))
-
 
 @dataclass
 class KeyValueCache:
@@ -63,6 +52,13 @@ class KeyValueCache:
                 layer.value = layer.value[:, :, :length] if kept else None
 
     def select(self, rows: Tensor, memory: bool = True) -> None:
-        """Keeps the given rows of the batch in every layer; `memory` as in `LayerCache.select`."""
+        """Keeps the given rows of the batch, in the given order: what a beam does to its hypotheses.
+
+        `memory` False leaves the memory's keys and values alone: right where each row is replaced by one of the same
+        source, and cheaper.
+        """
         for layer in self.layers:
-            layer.select(rows, memory)
+            for name in ("key", "value", "memory_key", "memory_value") if memory else ("key", "value"):
+                tensor = getattr(layer, name)
+                if tensor is not None:
+                    setattr(layer, name, tensor.index_select(0, rows))

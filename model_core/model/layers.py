@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from model_core.config import ModelConfig
 from model_core.model.attention import MultiHeadAttention
-from model_core.model.linear import Linear
+from model_core.model.masks import Mask
 from model_core.model.points import PLAIN, Address, Call
 from model_core.tensors.dropout import Dropout
+from model_core.tensors.linear import Linear
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "swiglu": nn.SiLU}
 
@@ -67,7 +68,7 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(config, addresses[1])
         self.residuals = nn.ModuleList(Residual(config, address) for address in addresses)
 
-    def forward(self, states: Tensor, mask: Tensor | None = None, call: Call = PLAIN) -> Tensor:
+    def forward(self, states: Tensor, mask: Mask = None, call: Call = PLAIN) -> Tensor:
         states = self.residuals[0](states, lambda x: self.self_attention(x, None, mask, call), call)
         return self.residuals[1](states, lambda x: self.feed_forward(x, call), call)
 
@@ -88,8 +89,8 @@ class DecoderLayer(nn.Module):
         self,
         states: Tensor,
         memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
+        mask: Mask = None,
+        memory_mask: Mask = None,
         call: Call = PLAIN,
     ) -> Tensor:
         """With a cache in the call, `states` are the newest positions only."""

@@ -9,6 +9,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+Mask = Tensor | None
+"""None lets everybody attend to everything, and is faster."""
+
 
 def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
     """Keys that are not padding: `ids [B, K]` -> bool `[B, 1, 1, K]`.
@@ -17,8 +20,7 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
         ValueError: a sequence is nothing but padding (its rows would be fully masked).
     """
     allowed = ids.ne(pad_id)
-    empty = allowed.any(dim=-1).logical_not().nonzero().flatten().tolist()
-    if empty:
+    if empty := allowed.any(dim=-1).logical_not().nonzero().flatten().tolist():
         raise ValueError(
             f"Sequences {empty} of the batch of {ids.shape[0]} are nothing but padding (id {pad_id}): every row of "
             "their attention would be masked. Give each at least one token."
@@ -40,7 +42,7 @@ def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
     allowed = padding_mask(ids, pad_id) & causal_mask(ids.shape[1], ids.device)
     if not bool(allowed[:, 0, 0, 0].all()):
         raise ValueError(
-            "A decoder input starts with padding, so its first row could attend to nothing: pad on the right."
+            "A decoder input starts with padding: its first row could attend to nothing. Pad on the right."
         )
     return allowed
 

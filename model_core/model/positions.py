@@ -69,17 +69,14 @@ class PositionalEncoding(nn.Module):
 class LearnedPositions(PositionalEncoding):
     """Adds a learned row for each position. There are as many as the table has; a longer sentence is refused."""
 
-    def __init__(self, d_model: int, dropout: float, length: int) -> None:
-        super().__init__(d_model, dropout, stored=0)
-        del self.table
-        self.weight = nn.Parameter(torch.empty(length, d_model))
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config.d_model, config.dropout, stored=0)
+        self.weight = nn.Parameter(torch.empty(config.max_positions, config.d_model))
 
     def rows(self, length: int, start: int = 0) -> Tensor:
         """Raises ValueError for a position that was never learned."""
-        if start + length > self.weight.shape[0]:
-            raise ValueError(
-                f"This model learned {self.weight.shape[0]} positions, too few for {start + length} tokens."
-            )
+        if start + length > len(self.weight):
+            raise ValueError(f"This model learned {len(self.weight)} positions, too few for {start + length} tokens.")
         return self.weight[start : start + length]
 
 
@@ -100,6 +97,5 @@ def make_positions(config: ModelConfig) -> PositionalEncoding:
     """The module that adds positions to the embeddings."""
     if config.positions == "sinusoidal":
         return PositionalEncoding(config.d_model, config.dropout, config.position_base)
-    if config.positions == "learned":
-        return LearnedPositions(config.d_model, config.dropout, config.max_positions)
-    return NoPositions(config.d_model, config.dropout)
+    learned = config.positions == "learned"
+    return LearnedPositions(config) if learned else NoPositions(config.d_model, config.dropout)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from model_core.config import PAD_ID, ModelConfig
 from model_core.model.layers import DecoderLayer, EncoderLayer
-from model_core.model.masks import decoder_mask, over_heads, padding_mask
+from model_core.model.masks import Mask, decoder_mask, over_heads, padding_mask
 from model_core.model.points import PLAIN, Call
 from model_core.model.positions import make_positions
 
@@ -40,7 +40,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config, index) for index in range(config.encoder_depth))
         self.norm = nn.LayerNorm(config.d_model) if config.has_final_norm else nn.Identity()
 
-    def forward(self, states: Tensor, mask: Tensor | None = None, call: Call = PLAIN) -> Tensor:
+    def forward(self, states: Tensor, mask: Mask = None, call: Call = PLAIN) -> Tensor:
         for layer in self.layers:
             states = layer(states, mask, call)
         return call.point("encoder", "final_norm", self.norm(states))
@@ -58,8 +58,8 @@ class Decoder(nn.Module):
         self,
         states: Tensor,
         memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
+        mask: Mask = None,
+        memory_mask: Mask = None,
         call: Call = PLAIN,
     ) -> Tensor:
         """With a cache in the call, `states` are the newest positions only."""
@@ -109,35 +109,24 @@ class Transformer(nn.Module):
             embedded = embedded.to(torch.get_autocast_dtype(ids.device.type))
         return self.positions(embedded, start)
 
-    def encode(self, source: Tensor, source_mask: Tensor | None = None, call: Call = PLAIN) -> Tensor:
+    def encode(self, source: Tensor, source_mask: Mask = None, call: Call = PLAIN) -> Tensor:
         """Source ids `[B, S]` -> memory `[B, S, D]`. `source_mask` None means that nothing is padding."""
         states = call.point("encoder", "embedding", self.embed(self.source_embedding, source))
         return self.encoder(states, source_mask, call)
 
     def decode(
-        self,
-        target: Tensor,
-        memory: Tensor,
-        source_mask: Tensor | None = None,
-        target_mask: Tensor | None = None,
-        call: Call = PLAIN,
+        self, target: Tensor, memory: Tensor, source_mask: Mask = None, target_mask: Mask = None, call: Call = PLAIN
     ) -> Tensor:
         """Decoder input ids `[B, T]` over memory `[B, S, D]` -> states `[B, T, D]`.
 
         With a cache in the call, `target` holds only the ids that the cache has not seen, and `target_mask`, if given,
         has one row for each of them and one column for every position so far.
         """
-        states = self.embed(self.target_embedding, target, call.start)
-        states = call.point("decoder", "embedding", states)
+        states = call.point("decoder", "embedding", self.embed(self.target_embedding, target, call.start))
         return self.decoder(states, memory, target_mask, source_mask, call)
 
     def states(
-        self,
-        src: Tensor,
-        tgt: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        call: Call = PLAIN,
+        self, src: Tensor, tgt: Tensor, src_mask: Mask = None, tgt_mask: Mask = None, call: Call = PLAIN
     ) -> Tensor:
         """One teacher-forced pass over a padded batch: `[B, S]`, `[B, T]` -> decoder states `[B, T, D]`.
 
@@ -149,12 +138,7 @@ class Transformer(nn.Module):
         return self.decode(tgt, self.encode(src, source_mask, call), source_mask, target_mask, call)
 
     def forward(
-        self,
-        src: Tensor,
-        tgt: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        call: Call = PLAIN,
+        self, src: Tensor, tgt: Tensor, src_mask: Mask = None, tgt_mask: Mask = None, call: Call = PLAIN
     ) -> Tensor:
         """Log-probabilities of the token that follows each position, `[B, T, V]`; arguments as in `states`."""
         return self.generator(self.states(src, tgt, src_mask, tgt_mask, call), call)

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from model_core.config import BOS_ID, EOS_ID
 from model_core.model.layers import DecoderLayer, Residual
-from model_core.model.linear import Linear
+from model_core.tensors.linear import Linear
 from model_core.model.transformer import Transformer
 from model_core.search.engine import can_lift, check_cancelled
 from model_core.search.hypotheses import NEVER_WRITTEN

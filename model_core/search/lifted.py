@@ -18,7 +18,7 @@ from model_core.config import ModelConfig
 from model_core.model.attention import attend
 from model_core.model.cache import KeyValueCache, LayerCache
 from model_core.model.layers import DecoderLayer, Residual
-from model_core.model.linear import Linear
+from model_core.tensors.linear import Linear
 from model_core.model.transformer import Transformer
 
 RowFunction = Callable[[Tensor], Tensor]

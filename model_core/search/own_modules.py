@@ -7,7 +7,7 @@ from torch.nn.modules import module as torch_module
 
 from model_core.model.attention import MultiHeadAttention
 from model_core.model.layers import DecoderLayer, FeedForward, Residual
-from model_core.model.linear import Linear
+from model_core.tensors.linear import Linear
 from model_core.model.positions import LearnedPositions, NoPositions, PositionalEncoding
 from model_core.model.transformer import Decoder, Generator, TokenEmbedding, Transformer
 from model_core.tensors.dropout import Dropout
