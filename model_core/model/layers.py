@@ -85,14 +85,7 @@ class DecoderLayer(nn.Module):
         self.feed_forward = FeedForward(config, addresses[2])
         self.residuals = nn.ModuleList(Residual(config, address) for address in addresses)
 
-    def forward(
-        self,
-        states: Tensor,
-        memory: Tensor,
-        mask: Mask = None,
-        memory_mask: Mask = None,
-        call: Call = PLAIN,
-    ) -> Tensor:
+    def forward(self, states: Tensor, memory: Tensor, mask: Mask, memory_mask: Mask, call: Call = PLAIN) -> Tensor:
         """With a cache in the call, `states` are the newest positions only."""
         states = self.residuals[0](states, lambda x: self.self_attention(x, None, mask, call), call)
         states = self.residuals[1](states, lambda x: self.cross_attention(x, memory, memory_mask, call), call)

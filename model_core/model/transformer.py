@@ -54,14 +54,7 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer(config, index) for index in range(config.decoder_depth))
         self.norm = nn.LayerNorm(config.d_model) if config.has_final_norm else nn.Identity()
 
-    def forward(
-        self,
-        states: Tensor,
-        memory: Tensor,
-        mask: Mask = None,
-        memory_mask: Mask = None,
-        call: Call = PLAIN,
-    ) -> Tensor:
+    def forward(self, states: Tensor, memory: Tensor, mask: Mask, memory_mask: Mask, call: Call = PLAIN) -> Tensor:
         """With a cache in the call, `states` are the newest positions only."""
         for layer in self.layers:
             states = layer(states, memory, mask, memory_mask, call)
