@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from model_core.checkpoint.checkpoint import Checkpoint
 from model_core.config import EOS_ID, DecodingConfig, ModelConfig
-from model_core.model.hooks import AttentionHook
+from model_core.interventions import Interventions
 from model_core.search.decoding import Decoded, check_model, decode, length_limit
 from model_core.search.draft import LazyDraft, can_draft
 from model_core.search.drafted_search import drafted_search
@@ -56,17 +56,17 @@ class SentenceTranslator:
         source: Source,
         decoding: DecodingConfig,
         prefix: str | Sequence[int] = (),
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         on_text: Callable[[str], None] | None = None,
         cancelled: threading.Event | None = None,
     ) -> Translation:
         """Searches for a translation of one sentence by the fastest exact path; see `Translator.translate`."""
         check_model(self.checkpoint.model)
         begun = self.beginning(prefix, source, decoding)
-        if on_text is None and not begun and self._drafts(decoding, hook):
+        if on_text is None and not begun and self._drafts(decoding, interventions):
             exact = ForcedPass(self.checkpoint.model, source.ids, keep=False)
             return self._search(source, decoding, exact, cancelled=cancelled)
-        return self._search(source, decoding, None, hook, on_text, cancelled, begun)
+        return self._search(source, decoding, None, interventions, on_text, cancelled, begun)
 
     def beginning(self, prefix: str | Sequence[int], source: Source, decoding: DecodingConfig) -> tuple[int, ...]:
         """The ids that a translation of the source has to begin with, of a text or as given.
@@ -83,9 +83,9 @@ class SentenceTranslator:
         """The results of a search, with their text."""
         return Translation(source, self.tokenizer.decode(found[0].ids), tuple(found), decoding, prefix)
 
-    def _drafts(self, decoding: DecodingConfig, hook: AttentionHook | None) -> bool:
+    def _drafts(self, decoding: DecodingConfig, interventions: Interventions) -> bool:
         """Whether a draft serves: one path, the most probable one, of the model as it is."""
-        plain = decoding.strategy == "greedy" and decoding.n_best == 1 and hook is None
+        plain = decoding.strategy == "greedy" and decoding.n_best == 1 and not interventions
         return plain and can_draft(self.checkpoint.model)
 
     def _search(
@@ -93,13 +93,13 @@ class SentenceTranslator:
         source: Source,
         decoding: DecodingConfig,
         exact: ForcedPass | None,
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
         on_text: Callable[[str], None] | None = None,
         cancelled: threading.Event | None = None,
         prefix: tuple[int, ...] = (),
     ) -> Translation:
         """Searches; with an `exact` pass the source is not encoded again, and by a draft if that serves."""
-        if exact is not None and self._drafts(decoding, hook):
+        if exact is not None and self._drafts(decoding, interventions):
             limit = length_limit(source.ids, decoding)
             path = drafted_search(self._draft.get(), exact, limit, decoding.alternatives, cancelled)
             results = [path.decoded(decoding.length_penalty)]
@@ -109,7 +109,7 @@ class SentenceTranslator:
                 [source.ids],
                 # The recorded pass tells the alternatives of a single path, for all its steps at once.
                 decoding if decoding.strategy == "beam" else replace(decoding, alternatives=0),
-                hook=hook,
+                interventions=interventions,
                 on_step=None if on_text is None else lambda ids: on_text(self.tokenizer.decode(ids[0])),
                 cancelled=cancelled,
                 prefix=prefix,
@@ -122,15 +122,15 @@ class SentenceTranslator:
         source: Source,
         target: str | Sequence[int] | None,
         decoding: DecodingConfig,
-        hook: AttentionHook | None = None,
+        interventions: Interventions = (),
     ) -> TranslationTrace:
         """The trace of one sentence's translation, or of its `target`; see `Translator.trace`."""
         wanted = None if target is None else self._target_ids(target, source, decoding)
         check_model(self.checkpoint.model)
-        exact = ForcedPass(self.checkpoint.model, source.ids, hook, keep=True)
+        exact = ForcedPass(self.checkpoint.model, source.ids, interventions, keep=True)
         if wanted is None:
-            return self._record(self._search(source, decoding, exact, hook), 0, exact)
-        return record(self.checkpoint, source, exact, wanted, "forced", decoding.alternatives)
+            return self._record(self._search(source, decoding, exact, interventions), 0, exact)
+        return record(self.tokenizer, self.checkpoint.id, source, exact, wanted, "forced", decoding.alternatives)
 
     def _target_ids(self, target: str | Sequence[int], source: Source, decoding: DecodingConfig) -> tuple[int, ...]:
         """`pieces </s>` of a typed text or of given ids. Raises InputError where that is no translation.
@@ -171,13 +171,13 @@ class SentenceTranslator:
         check_model(self.checkpoint.model)
         return ForcedPass(self.checkpoint.model, source.ids, keep=False).drawn_from(wanted, asked, decoding)
 
-    def replay(self, translation: Translation, rank: int = 0, hook: AttentionHook | None = None) -> TranslationTrace:
+    def replay(self, translation: Translation, rank: int = 0, interventions: Interventions = ()) -> TranslationTrace:
         """Records what stands behind a translation that was found; `rank` chooses among its n-best.
 
         A translation that the length limit cut off is recorded with the </s> that it did not reach as its last step.
         """
         check_model(self.checkpoint.model)
-        exact = ForcedPass(self.checkpoint.model, translation.source.ids, hook, keep=True)
+        exact = ForcedPass(self.checkpoint.model, translation.source.ids, interventions, keep=True)
         return self._record(translation, rank, exact)
 
     def _record(self, translation: Translation, rank: int, exact: ForcedPass) -> TranslationTrace:
@@ -185,7 +185,8 @@ class SentenceTranslator:
         ids = found.ids if found.finished else (*found.ids, EOS_ID)
         decoding = translation.decoding
         return record(
-            self.checkpoint,
+            self.tokenizer,
+            self.checkpoint.id,
             translation.source,
             exact,
             ids,
