@@ -1,4 +1,4 @@
-"""A Plotly figure on a page, and the buttons that take it and its numbers home."""
+"""A Plotly figure on a page, and the buttons that download it and its numbers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def chart_config(file_name: str, picture: str) -> dict[str, object]:
 
 
 def csv_button(label: str, csv: Callable[[], str], name: str, *, key: str, alone: bool = False) -> None:
-    """A table to take home, made when it is asked for; `name` is the file's without its ending.
+    """A button that downloads a table, made when it is clicked; `name` is the file's without its ending.
 
-    Spreadsheets take a file for UTF-8 by the mark at its beginning. `alone`: outside a menu, as a link with an icon.
+    The mark at its beginning tells spreadsheets that it is UTF-8. `alone`: outside a menu, as a link with an icon.
     """
     st.download_button(
         label,
@@ -37,7 +37,7 @@ def csv_button(label: str, csv: Callable[[], str], name: str, *, key: str, alone
 
 
 def html_button(label: str, figure: go.Figure, name: str, *, title: str, key: str) -> None:
-    """The figure as a page of its own, made when it is asked for; see `csv_button`."""
+    """A button that downloads the figure as an HTML page, made when it is clicked; see `csv_button`."""
     st.download_button(
         label,
         lambda: standalone_html(figure, title).encode(),
@@ -57,10 +57,10 @@ def show_figure(
     csv: Callable[[], str] | None = None,
     title: str | None = None,
 ) -> None:
-    """Draws the figure, and under it a small menu: CSV of its numbers, HTML, and what the camera button saves.
+    """Draws the figure, and under it a small menu: CSV of its numbers, HTML, and the format that the camera saves.
 
     `name` is the files' name without ending, `alt` says the figure's main number to those who can't see it, `csv` is
-    called when the file is asked for, `title` heads the HTML page (`alt` if there is none).
+    called when its button is clicked, `title` heads the HTML page (`alt` if there is none).
     """
     picture = st.session_state.get(f"{key}-picture") or "PNG"
     st.plotly_chart(figure, key=key, theme=None, alt=alt, config=chart_config(name, picture))

@@ -1,4 +1,4 @@
-"""Colours, fonts and the escaping of labels: the one place. Needs neither streamlit nor plotly."""
+"""Colours, the font and the escaping of labels, for everything on the screen. Needs neither streamlit nor plotly."""
 
 from __future__ import annotations
 
@@ -78,8 +78,12 @@ class Palette:
     diverging: tuple[str, ...]
     series: tuple[str, ...]
 
+    def series_colour(self, index: int) -> str:
+        """The colour of the line or bar with this number, from 0; after the last colour the first comes again."""
+        return self.series[index % len(self.series)]
+
     def colour_at(self, share: float) -> str:
-        """The colour at 0 (lowest) to 1 (highest) of the sequential scale, between two stops a mixture of both."""
+        """The colour at 0 (lowest) to 1 (highest) of the sequential scale, mixed between two stops."""
         place = min(max(share, 0.0), 1.0) * (len(self.sequential) - 1)
         below = min(int(place), len(self.sequential) - 2)
         pair = (bytes.fromhex(colour[1:]) for colour in self.sequential[below : below + 2])
@@ -106,10 +110,10 @@ def palette(dark: bool) -> Palette:
 
 
 def visible(text: str) -> str:
-    """The text on one line, with a symbol for what would not be seen or would act: ␤ ␉ ␣ for blanks, ␀ for NUL.
+    """The text on one line, invisible or acting characters replaced by symbols: ␤ ␉ ␣ for blanks, ␀ for NUL.
 
     A single space between words stays a space. Direction controls appear as their code (⟨202E⟩), since they would
-    reorder what stands around the label; lone surrogates become U+FFFD. Nothing at all is ∅.
+    reorder the text around the label; lone surrogates become U+FFFD. An empty text is ∅.
     """
     spelled = text.translate(_SYMBOLS)
     return _EDGE_BLANKS.sub(lambda blanks: "␣" * len(blanks[0]), spelled) or "∅"
@@ -152,7 +156,7 @@ def _character_width(character: str) -> float:
 
 
 def cut(text: str, limit: int | None) -> str:
-    """The text, not longer than `limit` characters: what is too long ends in an ellipsis, letters and emoji whole."""
+    """The text, not longer than `limit` characters: a longer one ends in an ellipsis, letters and emoji whole."""
     if limit is None or len(text) <= limit:
         return text
     end = max(limit - 1, 0)

@@ -220,7 +220,7 @@ def test_it_fits_the_screen_in_light_and_dark(
     background = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
     brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
     assert (brightness < 80) == (color_scheme == "dark")
-    font = page.locator(".js-plotly-plot").evaluate("plot => plot.layout.font.color")
+    font = page.locator(".js-plotly-plot").evaluate("plot => plot._fullLayout.font.color")
     light_text = int(font[1:3], 16) > 128
     assert light_text == (color_scheme == "dark"), "the figure's text must stand out from the page"
 

@@ -146,7 +146,7 @@ def test_it_fits_the_screen_in_light_and_dark(
             plot = page.locator(f".st-key-{key} .js-plotly-plot")
             box = plot.bounding_box()
             assert box is not None and box["width"] > 250 and box["x"] + box["width"] <= viewport[0], key
-            light_text = int(plot.evaluate("plot => plot.layout.font.color")[1:3], 16) > 128
+            light_text = int(plot.evaluate("plot => plot._fullLayout.font.color")[1:3], 16) > 128
             assert light_text == (color_scheme == "dark"), "the figure's text must stand out from the page"
         wide = page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('[data-testid=stMain]'))")
         assert wide <= 0, view

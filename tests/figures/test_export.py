@@ -1,4 +1,4 @@
-"""What a person takes home: nothing lost, nothing that acts."""
+"""The files to take home: nothing is lost, and nothing in them acts."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ import pytest
 
 from model_core.trace import Site
 from model_core.trace.view import AttentionView, hide_special, merge_words, view_map, view_maps
+from tests.figures.looks import heatmap_stops, look
 from tests.small_traces import make_tokens, small_trace
 from viz.figures import heatmap
 from viz.figures.heatmap import attention_alt, axis_labels
@@ -112,7 +112,8 @@ def test_masked_cells_are_holes_over_a_hatched_ground() -> None:
     figure = drawn(view)
     np.testing.assert_array_equal(np.isnan(figure.data[0].z), ~view.allowed)
     np.testing.assert_array_equal(figure.data[0].z[view.allowed], view.weights[view.allowed])
-    assert figure.data[0].hoverongaps is False
+    template = figure.layout.template
+    assert figure.data[0].hoverongaps is None and template.data.heatmap[0].hoverongaps is False
     (ground,) = figure.layout.images
     assert ground.layer == "below" and LIGHT.hatch[1:] in ground.source
     assert "masked" in figure.layout.xaxis.title.text
@@ -120,7 +121,7 @@ def test_masked_cells_are_holes_over_a_hatched_ground() -> None:
     assert open_map.layout.images == () and "masked" not in open_map.layout.xaxis.title.text
 
 
-def test_one_sum_is_told_once_and_different_sums_beside_their_rows() -> None:
+def test_one_sum_is_written_once_and_different_sums_beside_their_rows() -> None:
     view = view_map(small_trace(), "cross", 1, 2)
     figure = drawn(view)
     assert "each row sums to 1.00" in figure.layout.xaxis.title.text and len(figure.data) == 2
@@ -134,24 +135,26 @@ def test_one_sum_is_told_once_and_different_sums_beside_their_rows() -> None:
     assert "sums" not in beside.layout.xaxis.title.text
 
 
-def colour_of(cells: Any, weight: float) -> np.ndarray:
+def colour_of(figure: Any, weight: float) -> np.ndarray:
     """The colour that plotly gives a weight: linear between the stops around its share of the range."""
+    cells, stops = figure.data[0], heatmap_stops(figure)
     share = (weight - cells.zmin) / (cells.zmax - cells.zmin)
-    places = [stop[0] for stop in cells.colorscale]
-    colours = np.array([list(bytes.fromhex(stop[1][1:])) for stop in cells.colorscale])
+    places = [place for place, _ in stops]
+    colours = np.array([list(bytes.fromhex(colour[1:])) for _, colour in stops])
     return np.array([np.interp(share, places, colours[:, channel]) for channel in range(3)])
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_root_scale_gives_a_weight_the_colour_of_its_root(dark: bool) -> None:
     view = some_view(["a", "b", "c"], ["d", "e", "f", "g", "h"])
-    linear, root = (drawn(view, scale=scale, dark=dark).data[0] for scale in ("linear", "root"))
-    np.testing.assert_array_equal(linear.z, root.z)  # hover and colour bar show the true weight
+    linear, root = (drawn(view, scale=scale, dark=dark) for scale in ("linear", "root"))
+    np.testing.assert_array_equal(linear.data[0].z, root.data[0].z)  # hover and colour bar show the true weight
     for weight in (0.0, 0.001, 0.01, 0.09, 0.3, 0.77, 1.0):
         np.testing.assert_allclose(colour_of(root, weight), colour_of(linear, weight**0.5), atol=2)
     stops = (DARK if dark else LIGHT).sequential
-    assert [stop[1] for stop in linear.colorscale] == list(stops)
-    assert "square root" in root.colorbar.title.text and linear.colorbar.title.text == "weight"
+    assert [colour for _, colour in heatmap_stops(linear)] == list(stops)
+    titles = [figure.data[0].colorbar.title.text for figure in (linear, root)]
+    assert titles[0] == "weight" and "square root" in titles[1]
 
 
 def test_colours_span_0_to_1_or_what_is_there() -> None:
@@ -186,13 +189,12 @@ def test_tick_texts_have_digits_enough_for_a_narrow_range() -> None:
 def test_what_costs_time_in_the_browser_is_left_out() -> None:
     tokens = [f"token{i}" for i in range(66)]
     figure = drawn(some_view(tokens, tokens))
-    layout = json.loads(figure.to_json())["layout"]
+    layout = look(figure)
     for axis in ("xaxis", "yaxis", "xaxis2", "yaxis2"):
         assert layout[axis]["automargin"] is False and layout[axis]["type"] == "category"
         assert "tickvals" not in layout[axis] and layout[axis]["showgrid"] is False
     assert layout["xaxis2"]["showticklabels"] is layout["yaxis2"]["showticklabels"] is False
     assert figure.data[0].texttemplate is None and layout["margin"]["autoexpand"] is False
-    assert layout["template"].get("layout") is None
     assert len(figure.to_json()) < 60_000  # 23 kB of it are the weights
 
 
@@ -214,9 +216,9 @@ def test_margins_have_room_for_the_longest_label() -> None:
 
 @pytest.mark.parametrize(("dark", "theme"), [(False, LIGHT), (True, DARK)])
 def test_figures_follow_the_theme(dark: bool, theme: Any) -> None:
-    layout = drawn(view_map(small_trace(), "cross", 0), dark=dark).layout
-    assert (layout.font.color, layout.paper_bgcolor) == (theme.text, theme.background)
-    assert layout.hoverlabel.font.color == theme.text
+    page = look(drawn(view_map(small_trace(), "cross", 0), dark=dark))
+    assert (page["font"]["color"], page["paper_bgcolor"]) == (theme.text, theme.background)
+    assert (page["hoverlabel"]["font"]["color"], page["hoverlabel"]["bgcolor"]) == (theme.text, theme.background)
 
 
 def test_a_figure_of_no_tokens_says_so() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.figures.looks import look
 from viz.figures.learning import FRAMES, Curves, curves_csv, film_strip, frames_of, learning_curves
 from viz.theme import DARK, LIGHT
 
@@ -36,7 +37,7 @@ def test_a_panel_that_nobody_measured_is_left_out() -> None:
     without: Any = learning_curves([SHIPPED], 11)
     having: Any = learning_curves([SHIPPED, HOSTILE], 11)
     headings = [[note.text for note in figure.layout.annotations] for figure in (without, having)]
-    assert [len(found) for found in headings] == [2, 3]
+    assert [len(texts) for texts in headings] == [2, 3]
     assert set(headings[1]) - set(headings[0]) == {"<b>Share of held-out sequences copied exactly</b>"}
     assert {line.yaxis for line in without.data} == {"y", "y3"} and without.layout.xaxis.anchor == "y3"
     assert "yaxis2" not in without.to_plotly_json()["layout"]
@@ -80,13 +81,17 @@ def test_a_strip_refuses_maps_of_different_sizes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "wanted"), [(0, []), (1, [0]), (3, [0, 1, 2]), (11, [0, 2, 4, 6, 8, 10]), (41, [0, 8, 16, 24, 32, 40])]
+    ("count", "indices"), [(0, []), (1, [0]), (3, [0, 1, 2]), (11, [0, 2, 4, 6, 8, 10]), (41, [0, 8, 16, 24, 32, 40])]
 )
-def test_frames_run_from_the_first_to_the_last(count: int, wanted: list[int]) -> None:
-    assert frames_of(count) == wanted
+def test_frames_run_from_the_first_to_the_last(count: int, indices: list[int]) -> None:
+    assert frames_of(count) == indices
 
 
 def test_dark_is_dark() -> None:
     curves: Any = learning_curves([SHIPPED], 11, dark=True)
     strip: Any = film_strip([(0, np.zeros((3, 5), np.float32))])
-    assert (curves.layout.paper_bgcolor, strip.layout.paper_bgcolor) == (DARK.background, LIGHT.background)
+    assert [look(figure)["paper_bgcolor"] for figure in (curves, strip)] == [DARK.background, LIGHT.background]
+
+
+def test_only_trainings_make_a_legend() -> None:
+    assert look(learning_curves([SHIPPED], 11))["showlegend"] and not look(learning_curves([], 11))["showlegend"]

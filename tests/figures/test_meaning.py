@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from model_core.trace import Token
+from tests.figures.looks import look
 from viz.components.tinted import Tint, tinted_data
 from viz.figures.meaning import across_lines, own_lines, pairs_of, sentence_histogram, similarity_matrix
 from viz.figures.sense_map import REACH, Star, hover_text, sense_map, separation_lines
@@ -52,7 +53,7 @@ def test_each_pair_has_its_line_and_the_unrelated_theirs(
     np.testing.assert_allclose(data[1].y, np.percentile(unrelated, 5, axis=1))
     assert len({(line.line.color, line.line.dash, line.marker.symbol) for line in lines.values()}) == 4
     layout: Any = figure.layout
-    assert layout.paper_bgcolor == palette(dark).background
+    assert look(figure)["paper_bgcolor"] == palette(dark).background
     low, high = layout.yaxis.range
     assert low < cosines[:, [0, 0, 1], [1, 2, 2]].min() and high > 1
     assert layout.shapes[0].x0 == 2

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from model_core.trace import Alternative, DecodingStep, TranslationTrace
+from tests.figures.looks import look
 from tests.small_traces import small_trace
 from viz.figures.piece_scores import piece_scores, piece_scores_alt
 from viz.theme import palette
@@ -32,7 +33,7 @@ def test_bars_are_the_probabilities(dark: bool) -> None:
     np.testing.assert_allclose(own.y, np.exp([-1.0, -2.0, -3.0, -4.0, -5.0]))
     np.testing.assert_allclose(best.y, [math.exp(-0.25)] * 3 + [math.exp(-4.0), math.exp(-0.25)])
     assert list(own.x) == list(best.x) == [1, 2, 3, 4, 5], "two equal pieces are two bars"
-    assert figure.layout.paper_bgcolor == palette(dark).background
+    assert look(figure)["paper_bgcolor"] == palette(dark).background
 
 
 def test_labels_are_escaped() -> None:
@@ -49,20 +50,20 @@ def test_many_labels_are_thinned_and_no_bar_is_lost() -> None:
 
 
 def test_its_description_names_the_least_likely_piece() -> None:
-    told = piece_scores_alt(typed_trace())
-    assert "5 pieces of 0.050 probability" in told, told
-    assert "piece 5, “</s>”, with 0.0067" in told
+    description = piece_scores_alt(typed_trace())
+    assert "5 pieces of 0.050 probability" in description, description
+    assert "piece 5, “</s>”, with 0.0067" in description
 
 
 def test_a_trace_of_certain_pieces_is_not_called_certain() -> None:
     trace = small_trace(target=("<s>", "a"))
     steps = tuple(replace(step, log_probability=value) for step, value in zip(trace.decoding, (0, -2e-4), strict=True))
-    told = piece_scores_alt(replace(trace, decoding=steps, log_probability=-2e-4))
-    assert "2 pieces of > 0.999 probability" in told and "with 0.9998" in told
+    description = piece_scores_alt(replace(trace, decoding=steps, log_probability=-2e-4))
+    assert "2 pieces of > 0.999 probability" in description and "with 0.9998" in description
     trace = small_trace(target=("<s>",))
     steps = (replace(trace.decoding[0], log_probability=-20.0),)
-    told = piece_scores_alt(replace(trace, decoding=steps, log_probability=-20.0))
-    assert told.startswith("1 piece of ") and "with 2.1e−09" in told
+    description = piece_scores_alt(replace(trace, decoding=steps, log_probability=-20.0))
+    assert description.startswith("1 piece of ") and "with 2.1e−09" in description
 
 
 def test_a_trace_without_alternatives_is_refused() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from model_core.trace import Token
+from tests.figures.looks import look
 from tests.figures.test_heatmap import TRICKY
 from tests.small_traces import make_tokens
 from viz.figures import position_bars, positions
@@ -48,7 +49,7 @@ def test_the_heatmap_holds_the_table_over_a_signed_range() -> None:
     assert cells.x == tuple("0123456789") and list(cells.y) == list(range(7))
     assert cells.colorscale[0][1] == LIGHT.diverging[0] and cells.colorscale[-1][1] == LIGHT.diverging[-1]
     assert tuple(figure.layout.yaxis.range) == (6.5, -0.5), "positions run from top to bottom"
-    assert heatmap(table, dark=True).layout.paper_bgcolor == DARK.background
+    assert look(heatmap(table, dark=True))["paper_bgcolor"] == DARK.background
 
 
 def test_the_line_stands_under_the_sentences_last_row() -> None:
@@ -60,7 +61,7 @@ def test_the_line_stands_under_the_sentences_last_row() -> None:
 
 
 @pytest.mark.parametrize(("count", "d_model"), [(4, 512), (130, 256), (131, 256), (256, 512), (200, 8), (256, 64)])
-def test_too_many_dimensions_are_thinned_by_whole_pairs_and_said(count: int, d_model: int) -> None:
+def test_too_many_dimensions_are_thinned_by_whole_pairs_and_the_title_says_so(count: int, d_model: int) -> None:
     dimensions = shown_dimensions(count, d_model)
     assert dimensions[:2] == [0, 1] and max(dimensions) < d_model
     assert all(odd == even + 1 and even % 2 == 0 for even, odd in zip(dimensions[::2], dimensions[1::2], strict=True))
@@ -114,7 +115,7 @@ def test_similarity_is_of_every_two_positions(kind: Any) -> None:
     np.testing.assert_allclose(curve.data[0].y, figure.data[0].z[0], atol=1e-6)
 
 
-def test_many_positions_are_thinned_and_said() -> None:
+def test_many_positions_are_thinned_and_the_title_says_so() -> None:
     assert shown_positions(182) == list(range(182)) and shown_positions(256) == list(range(0, 256, 2))
     figure: Any = positions.similarity_heatmap(some_table(256, 8), "cosine")
     assert figure.data[0].z.shape == (128, 128)

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from tests.figures.looks import look
 from viz.figures.products import product_bars
 from viz.theme import palette
 
@@ -34,7 +35,7 @@ def test_each_value_is_one_bar_at_its_place_and_equal_labels_stay_apart() -> Non
     np.testing.assert_array_equal(bars.x, np.arange(5))
     assert tuple(bars.customdata) == ("a", "a", "&lt;b&gt;", "&#36;x&#36;", "e")
     assert bars.y.sum() == 3.0
-    assert not axes_of(figure).xaxis.automargin and not axes_of(figure).yaxis.automargin
+    assert look(figure)["xaxis"]["automargin"] is look(figure)["yaxis"]["automargin"] is False
 
 
 def test_signs_and_the_marked_bar_have_colours_of_the_theme() -> None:

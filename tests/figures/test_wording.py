@@ -23,14 +23,14 @@ def test_a_change_has_its_sign_unless_it_rounds_to_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "told"),
+    ("share", "text"),
     [
         (0.0, "0.000"), (0.00002, "2.0e−05"), (0.0005, "0.001"), (0.43149, "0.431"), (0.9994, "0.999"),
         (0.99999, "> 0.999"), (1.0, "> 0.999"),
     ],
 )  # fmt: skip
-def test_a_probability_is_neither_certain_nor_impossible(share: float, told: str) -> None:
-    assert probability(share) == told
+def test_a_probability_is_neither_certain_nor_impossible(share: float, text: str) -> None:
+    assert probability(share) == text
 
 
 def test_probabilities_with_other_digits() -> None:

@@ -1,11 +1,10 @@
-"""What a person takes home: the numbers as CSV, the figure as one HTML file."""
+"""Files to take home: the numbers as CSV, the figure as one HTML page."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,8 @@ import plotly.graph_objects as go
 
 from model_core.trace import Token
 from model_core.trace.view import AttentionView
-from viz.theme import FONT, LIGHT
+from viz.figures.template import palette_of
+from viz.theme import FONT
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _PAGE = """<!DOCTYPE html>
@@ -63,13 +63,12 @@ def matrix_csv(view: AttentionView) -> str:
 
 def standalone_html(figure: go.Figure, title: str) -> str:
     """The figure as one HTML page that needs no network: plotly.js is inside (4.8 MB). The title is plain text."""
-    layout: Any = figure.layout
     # No formulas, even where a browser extension brings MathJax; no button that would send the data to a plotly server.
     config = {"responsive": True, "typesetMath": False, "displaylogo": False, "showSendToCloud": False}
     drawn = figure.to_html(full_html=False, include_plotlyjs=True, include_mathjax=False, config=config)
     escaped = html.escape(_SURROGATES.sub("\ufffd", title))
-    colours = {"background": layout.paper_bgcolor or LIGHT.background, "text": layout.font.color or LIGHT.text}
-    return _PAGE.format(title=escaped, font=FONT, figure=drawn, **colours)
+    colours = palette_of(figure)
+    return _PAGE.format(title=escaped, font=FONT, figure=drawn, background=colours.background, text=colours.text)
 
 
 def _numbers(tokens: Sequence[Token]) -> list[int]:

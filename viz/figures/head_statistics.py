@@ -1,4 +1,4 @@
-"""One number a head, for all layers of a site: a small heatmap with the numbers written in."""
+"""One number per head for all layers of a site: a small heatmap with the numbers written in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.theme import DARK, FONT, LIGHT, Palette, escape_label, palette
+from viz.figures.template import SMALL_SIZE, frame, short_bar
+from viz.theme import DARK, LIGHT, Palette, escape_label, palette
 
 _ROW, _TOP, _BOTTOM, _LEFT, _RIGHT = 34, 58, 46, 66, 12
 
@@ -24,7 +25,7 @@ def head_statistics_figure(
     `chosen` is a layer and a head, from 0; on the axes both count from 1. The height is fixed, the width not.
 
     Raises:
-        ValueError: the values are not one number a layer and head.
+        ValueError: the values are not one number per layer and head.
     """
     if values.ndim != 2:
         raise ValueError(f"There has to be one number for each layer and head, not an array of {list(values.shape)}.")
@@ -36,8 +37,7 @@ def head_statistics_figure(
         y=list(range(1, layers + 1)),
         zmin=0.0,
         zmax=highest,
-        colorscale=[(i / (len(colours.sequential) - 1), colour) for i, colour in enumerate(colours.sequential)],
-        colorbar=_bar(title, highest, layers * _ROW),
+        colorbar=_colour_bar(title, highest, layers * _ROW),
         xgap=1,
         ygap=1,
         hovertemplate="layer %{y}, head %{x}: <b>%{z:.4f}</b><extra></extra>",
@@ -46,7 +46,7 @@ def head_statistics_figure(
 
 
 def _numbers(values: NDArray[np.float64], highest: float, colours: Palette) -> go.Scatter:
-    """The numbers in their cells, each in that ink that stands out more from its cell."""
+    """The numbers in their cells, each in dark or light, whichever stands out more from the cell's colour."""
     layers, heads = values.shape
     cells = [colours.colour_at(value / highest) for value in values.ravel()]
     return go.Scatter(
@@ -54,7 +54,7 @@ def _numbers(values: NDArray[np.float64], highest: float, colours: Palette) -> g
         y=[layer for layer in range(1, layers + 1) for _ in range(heads)],
         text=[f"{value:.2f}" for value in values.ravel()],
         mode="text",
-        textfont={"size": 11, "color": [_ink_on(cell) for cell in cells]},
+        textfont={"size": SMALL_SIZE, "color": [_ink_on(cell) for cell in cells]},
         hoverinfo="skip",
     )
 
@@ -74,19 +74,11 @@ def _luminance(colour: str) -> float:
 
 
 def _layout(layers: int, heads: int, chosen: tuple[int, int] | None, colours: Palette) -> dict[str, object]:
-    fixed = {"automargin": False, "showgrid": False, "zeroline": False, "ticks": "", "dtick": 1, "ticklabelstandoff": 3}
-    return {
-        "template": {},
-        "font": {"family": FONT, "color": colours.text, "size": 12},
-        "paper_bgcolor": colours.background,
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "height": layers * _ROW + _TOP + _BOTTOM,
-        "margin": {"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM, "pad": 0, "autoexpand": False},
-        "xaxis": fixed | {"range": [0.5, heads + 0.5], "title": {"text": "head", "standoff": 22}},
-        "yaxis": fixed | {"range": [layers + 0.5, 0.5], "title": {"text": "layer", "standoff": 6}},
-        "showlegend": False,
+    every_number = {"dtick": 1, "ticklabelstandoff": 3}
+    return frame(colours, layers * _ROW, left=_LEFT, right=_RIGHT, top=_TOP, bottom=_BOTTOM) | {
+        "xaxis": every_number | {"range": [0.5, heads + 0.5], "title": {"text": "head", "standoff": 22}},
+        "yaxis": every_number | {"range": [layers + 0.5, 0.5], "title": {"text": "layer", "standoff": 6}},
         "shapes": [] if chosen is None else [_frame(*chosen, colours)],
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": colours.muted, "activecolor": colours.text},
     }
 
 
@@ -95,9 +87,7 @@ def _frame(layer: int, head: int, colours: Palette) -> dict[str, object]:
     return {"type": "rect", **corners, "line": {"color": colours.accent, "width": 3}}
 
 
-def _bar(title: str, highest: float, height: float) -> dict[str, object]:
-    place = {"x": 0, "xanchor": "left", "xpad": 0, "y": 1 + 4 / height, "yanchor": "bottom", "ypad": 0}
-    ticks = {"tickvals": [0, highest / 2, highest], "tickfont": {"size": 10}}
-    ticks["ticktext"] = [f"{value:.2f}".rstrip("0").rstrip(".") or "0" for value in (0.0, highest / 2, highest)]
-    heading = {"text": escape_label(title, limit=None), "side": "top", "font": {"size": 11}}
-    return {"orientation": "h", "thickness": 8, "len": 0.6, "outlinewidth": 0, "title": heading} | place | ticks
+def _colour_bar(title: str, highest: float, height: float) -> dict[str, object]:
+    values = (0.0, highest / 2, highest)
+    ticks = {value: f"{value:.2f}".rstrip("0").rstrip(".") or "0" for value in values}
+    return short_bar(escape_label(title, limit=None), ticks, 4 / height, length=0.6)

@@ -1,4 +1,4 @@
-"""One attention map as a heatmap: a row a query, a column a key."""
+"""One attention map as a heatmap: a row for each query, a column for each key."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ import plotly.graph_objects as go
 
 from model_core.trace import Site, Token
 from model_core.trace.view import AttentionView, Unit, strongest
-from viz.figures.colour_bar import short_bar
 from viz.figures.map_layout import empty_layout, map_layout
+from viz.figures.template import axis_holder, even_stops, short_bar
 from viz.theme import Palette, cut, palette, visible
 
 Scale = Literal["linear", "root"]
 Limits = Literal["unit", "fitted"]
 
 _ROOT_STOPS = 32
-_SAME_SUM = 0.0005  # what three digits show
-
-
+_SAME_SUM = 0.0005  # sums closer than this are equal in three digits
 SENTENCE_WIDTH = 48  # characters of a token in a sentence
 
 
 def axis_labels(site: Site, unit: Unit = "piece") -> tuple[str, str]:
-    """What the rows and what the columns of a site's maps are."""
+    """The titles of the rows and of the columns of a site's maps."""
     key = f"key: decoder input {unit}" if site == "decoder_self" else f"key: source {unit}"
     if site == "encoder_self":
         return f"query: source {unit}", key
@@ -46,10 +44,10 @@ def attention_heatmap(
 ) -> go.Figure:
     """The heatmap of a view with weights `[Q, K]`, queries from top to bottom.
 
-    `limits` "unit" spreads the colours over 0 to 1, "fitted" over the weights that are there. `scale` "root" gives a
-    weight the colour of its square root, so that faint weights show; hover and colour bar keep to the true weight.
-    Masked cells are hatched. The rows' sum stands below the map where all rows agree, else beside each row. The axes
-    are named after the view's site and unit unless labels are given. The height is fixed, the width the container's.
+    `limits` "unit" spreads the colours over 0 to 1, "fitted" from the smallest to the largest weight. `scale` "root"
+    gives a weight the colour of its square root, so that faint weights show; hover label and colour bar have the true
+    weight. Masked cells are hatched. The rows' sum stands below the map where all rows agree, else beside each row.
+    The axes are named after the view's site and unit unless labels are given. The height is fixed, the width is not.
 
     Raises:
         ValueError: the view holds more than one map.
@@ -63,8 +61,8 @@ def attention_heatmap(
     sums_differ = float(np.ptp(view.row_sums)) > _SAME_SUM
     layout = map_layout(view, query_label or rows_are, key_label or columns_are, colours, sums_differ)
     height = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
-    traces = [_cells(view, colours, scale, limits, height), _holder("y")]
-    return go.Figure([*traces, _holder("y3")] if sums_differ else traces, layout)
+    traces = [_cells(view, colours, scale, limits, height), axis_holder()]
+    return go.Figure([*traces, axis_holder("y3")] if sums_differ else traces, layout)
 
 
 def attention_alt(view: AttentionView) -> str:
@@ -75,8 +73,9 @@ def attention_alt(view: AttentionView) -> str:
     query, key = _quoted(view.query_tokens[row]), _quoted(view.key_tokens[column])
     if view.predicted_tokens:
         query += f" (which predicts {_quoted(view.predicted_tokens[row])})"
-    one = " Rows that may look at one key only are left out." if view.weights[view.allowed].max() > weight else ""
-    return f"The strongest weight is {weight:.2f}, from {query} to {key}.{one}"
+    larger_left_out = view.weights[view.allowed].max() > weight
+    note = " Rows that may look at one key only are left out." if larger_left_out else ""
+    return f"The strongest weight is {weight:.2f}, from {query} to {key}.{note}"
 
 
 def _quoted(token: Token) -> str:
@@ -96,7 +95,6 @@ def _cells(view: AttentionView, colours: Palette, scale: Scale, limits: Limits, 
         zmax=high,
         colorscale=_colour_stops(colours, scale),
         colorbar=_colour_bar(low, high, _bar_title(scale, limits), height),
-        hoverongaps=False,
         hovertemplate="weight: <b>%{z:.4g}</b><br>%{x}<br>%{y}<extra></extra>",
     )
 
@@ -108,10 +106,9 @@ def _fitted(view: AttentionView) -> tuple[float, float]:
 
 
 def _colour_stops(colours: Palette, scale: Scale) -> list[tuple[float, str]]:
-    """Colours over the range of weights. For the root scale the stops move, not the weights: those stay true."""
+    """Colours over the range of weights. The root scale moves the stops, not the weights, which stay true."""
     if scale == "linear":
-        stops = len(colours.sequential) - 1
-        return [(i / stops, colour) for i, colour in enumerate(colours.sequential)]
+        return even_stops(colours.sequential)
     shares = [i / _ROOT_STOPS for i in range(_ROOT_STOPS + 1)]
     return [(share**2, colours.colour_at(share)) for share in shares]
 
@@ -129,11 +126,6 @@ def _tick_texts(low: float, high: float) -> list[str]:
     """The ends of the range and its middle, to two digits of the range."""
     digits = max(2, 1 - math.floor(math.log10(high - low)))
     return [f"{value:.{digits}f}".rstrip("0").rstrip(".") for value in (low, (low + high) / 2, high)]
-
-
-def _holder(yaxis: str) -> go.Scatter:
-    """Nothing to see: an axis is drawn only where a trace lies on it."""
-    return go.Scatter(x=[None], y=[None], xaxis="x", yaxis=yaxis, hoverinfo="skip")
 
 
 def _categories(tokens: Sequence[Token]) -> list[str]:

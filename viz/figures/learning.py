@@ -11,17 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.theme import FONT, Palette, escape_label, palette
+from viz.figures.template import DASHES, SYMBOLS, axis_holder, frame, series_line, text_ticks
+from viz.theme import Palette, escape_label, palette
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-MARKS = ("circle", "square", "diamond", "triangle-up", "x")
 PANELS = {
     "diagonal": "Rows on the diagonal, in the best layer",
     "exact": "Share of held-out sequences copied exactly",
     "loss": "Training loss (nats a token)",
 }
 _TOP, _BOTTOM = 84, 36  # margins in pixels, legend and title of the steps included
-_PANEL, _PITCH, _TITLE = 114, 150, 18  # a panel's height, from one to the next, and what its title takes
+_PANEL, _PITCH, _TITLE = 114, 150, 18  # pixels: a panel's height, from one panel to the next, a panel's title
 FRAMES = 6
 GAP = 1  # cells between two frames
 
@@ -42,14 +41,15 @@ class Curves:
 
 
 def learning_curves(curves: Sequence[Curves], last_step: int, *, dark: bool = False) -> go.Figure:
-    """Up to three panels over the same steps, 0 to `last_step`; a line a training, told apart by colour, dash and mark.
+    """Up to three panels over the same steps, 0 to `last_step`; one line per training, of its own colour and dash.
 
     A panel of which no training has a number is left out.
     """
     colours = palette(dark)
     shown = [name for name in PANELS if any(_measured(run, name) for run in curves)] or list(PANELS)[:1]
     traces = [_line(run, name, colours) for name in shown for run in curves if _measured(run, name)]
-    return go.Figure([*traces, *map(_holder, shown)], _curves_layout(colours, last_step, shown))
+    holders = [axis_holder(_axis(name)) for name in shown]
+    return go.Figure([*traces, *holders], _curves_layout(colours, last_step, shown) | {"showlegend": bool(curves)})
 
 
 def _measured(run: Curves, name: str) -> bool:
@@ -57,7 +57,7 @@ def _measured(run: Curves, name: str) -> bool:
 
 
 def curves_csv(curves: Sequence[Curves]) -> str:
-    """A row for each training and measured step; what was not measured is empty."""
+    """A row for each training and measured step; a cell is empty where nothing was measured."""
     rows = [
         {"training": run.name, "step": step, "diagonal": diagonal, "exact": exact, "loss": loss}
         for run in curves
@@ -88,9 +88,7 @@ def film_strip(maps: Sequence[tuple[int, NDArray[np.float32]]], *, dark: bool = 
             z=strip,
             zmin=0.0,
             zmax=1.0,
-            colorscale=[(i / (len(colours.sequential) - 1), c) for i, c in enumerate(colours.sequential)],
             showscale=False,
-            hoverongaps=False,
             hovertemplate="weight: %{z:.3f}<extra></extra>",
         ),
         _strip_layout(colours, places, [f"{step:,}" for step, _ in maps], max(len(maps), FRAMES) * width - GAP),
@@ -105,7 +103,7 @@ def frames_of(count: int, frames: int = FRAMES) -> list[int]:
 def _line(run: Curves, name: str, colours: Palette) -> go.Scatter:
     values = getattr(run, name)
     known = [(step, value) for step, value in zip(run.steps, values, strict=True) if value is not None]
-    colour = colours.series[run.slot % len(colours.series)]
+    line = series_line(colours, run.slot)
     return go.Scatter(
         x=[step for step, _ in known],
         y=[value for _, value in known],
@@ -113,29 +111,24 @@ def _line(run: Curves, name: str, colours: Palette) -> go.Scatter:
         legendgroup=str(run.slot),
         showlegend=name == "diagonal",
         mode="lines+markers",
-        line={"color": colour, "width": 2, "dash": DASHES[run.slot % len(DASHES)]},
-        marker={"color": colour, "size": 5, "symbol": MARKS[run.slot % len(MARKS)]},
+        line=line,
+        marker={"color": line["color"], "size": 5, "symbol": SYMBOLS[run.slot % len(DASHES)]},
         xaxis="x",
         yaxis=_axis(name),
         hovertemplate="step %{x}: <b>%{y:.4g}</b><extra>%{fullData.name}</extra>",
     )
 
 
-def _holder(name: str) -> go.Scatter:
-    """Nothing to see: an axis is drawn only where a trace lies on it."""
-    return go.Scatter(x=[None], y=[None], xaxis="x", yaxis=_axis(name), showlegend=False, hoverinfo="skip")
-
-
 def _axis(name: str) -> str:
-    """A panel's axis, which it keeps when others are left out: y, y2, y3."""
+    """The y axis of a panel, which stays the same when other panels are left out: y, y2, y3."""
     number = list(PANELS).index(name) + 1
     return "y" if number == 1 else f"y{number}"
 
 
 def _curves_layout(colours: Palette, last_step: int, shown: Sequence[str]) -> dict[str, Any]:
-    grid = {"gridcolor": colours.hatch, "griddash": "dot", "zeroline": False, "automargin": False, "fixedrange": True}
+    grid = {"showgrid": True, "fixedrange": True}
     room = _PITCH * (len(shown) - 1) + _TITLE + _PANEL + 8
-    layout = _layout(colours, _TOP + room + _BOTTOM, {"l": 44, "r": 8, "t": _TOP, "b": _BOTTOM})
+    layout = frame(colours, room, left=44, right=8, top=_TOP, bottom=_BOTTOM, expand=True)
     layout["xaxis"] = {
         **grid,
         "range": [-0.02 * last_step, 1.02 * last_step],
@@ -150,28 +143,12 @@ def _curves_layout(colours: Palette, last_step: int, shown: Sequence[str]) -> di
         )
         layout[_axis(name).replace("y", "yaxis")] = {**grid, **span, "domain": ((top - _PANEL) / room, top / room)}
         where = {"x": 0, "y": (top + 2) / room, "xref": "paper", "yref": "paper", "xanchor": "left"}
-        layout["annotations"].append(
-            {**where, "yanchor": "bottom", "text": f"<b>{PANELS[name]}</b>", "showarrow": False, "font": {"size": 12}}
-        )
-    layout["legend"] = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1 + 13 / room, "yanchor": "bottom"}
+        layout["annotations"].append({**where, "yanchor": "bottom", "text": f"<b>{PANELS[name]}</b>"})
+    layout["legend"] = {"y": 1 + 13 / room, "yanchor": "bottom"}
     return layout
 
 
 def _strip_layout(colours: Palette, places: Sequence[float], labels: Sequence[str], cells: int) -> dict[str, Any]:
-    layout = _layout(colours, 116, {"l": 4, "r": 4, "t": 26, "b": 4})
-    blank = {"showgrid": False, "zeroline": False, "automargin": False, "fixedrange": True}
-    layout["xaxis"] = {**blank, "side": "top", "tickvals": list(places), "ticktext": list(labels), "ticks": ""}
-    layout["xaxis"]["range"] = [-0.5, cells - 0.5]
-    layout["yaxis"] = {**blank, "autorange": "reversed", "visible": False}
-    return layout
-
-
-def _layout(colours: Palette, height: int, margin: dict[str, int]) -> dict[str, Any]:
-    return {
-        "height": height,
-        "margin": margin,
-        "paper_bgcolor": colours.background,
-        "plot_bgcolor": colours.background,
-        "font": {"family": FONT, "size": 12, "color": colours.text},
-        "hoverlabel": {"font": {"family": FONT}},
-    }
+    steps = text_ticks(places, labels) | {"side": "top", "range": [-0.5, cells - 0.5], "fixedrange": True}
+    rows = {"autorange": "reversed", "visible": False, "fixedrange": True}
+    return frame(colours, 86, left=4, right=4, top=26, bottom=4) | {"xaxis": steps, "yaxis": rows}

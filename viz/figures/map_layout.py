@@ -3,12 +3,11 @@
 What a browser has to paint is kept small: besides the cells it is the labels that cost. Measured at 64 x 64 tokens with
 plotly.js 4.1, an axis of explicit ticks (tickvals) takes twice the time of a category axis, which also drops labels by
 itself where the window leaves no room for them. So a category is a token's index, its text is a `labelalias`, and equal
-tokens stay apart. The cells lie on a second, invisible pair of axes, whose aliases are what the hover says in full.
+tokens stay apart. The cells lie on a second, invisible pair of axes, whose aliases are the hover label's full texts.
 """
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections.abc import Sequence
@@ -16,13 +15,14 @@ from typing import Any
 
 from model_core.trace import Token
 from model_core.trace.view import AttentionView
-from viz.theme import FONT, Palette, escape_label, label_width, visible
+from viz.figures.template import SMALL_SIZE, TEXT_SIZE, frame, label_pixels, page_hover, template
+from viz.theme import Palette, escape_label, visible
 
 # Sizes in pixels. The top holds the colour bar.
-_TITLE_SIZE, _LINE = 12, 15
+_LINE = 15  # of a title
 _TOP, _RIGHT, _RIGHT_WITH_SUMS = 66, 14, 42
-_ROW, _LEAST_HEIGHT, _MOST_HEIGHT = 28, 150, 660
-_HOVER_WIDTH = 48  # characters a line
+_ROW, _LEAST_HEIGHT, _MOST_HEIGHT = 28, 150, 660  # a row's height, and the whole map's
+_HOVER_WIDTH = 48  # characters per line
 _HATCH = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='640' height='640' viewBox='0 0 640 640' "
     "preserveAspectRatio='xMidYMid slice'%3E%3Cpattern id='h' width='8' height='8' patternUnits='userSpaceOnUse' "
@@ -34,82 +34,62 @@ _HATCH = (
 def map_layout(
     view: AttentionView, query_label: str, key_label: str, colours: Palette, sums_differ: bool
 ) -> dict[str, Any]:
-    """Axes x and y carry the labels, x2 and y2 the cells and the hover's words, y3 the rows' sums if they differ."""
+    """Axes x and y carry the labels, x2 and y2 the cells and hover texts, y3 the rows' sums if they differ."""
     rows, columns = view.weights.shape
     height = min(max(rows * _ROW, _LEAST_HEIGHT), _MOST_HEIGHT)
     row_labels, key_labels = _short(view.query_tokens), _short(view.key_tokens)
     row_size, key_size = _font_size(rows), _font_size(columns)
-    row_title = _wrapped(query_label, height / (_TITLE_SIZE * 0.55))
+    row_title = _wrapped(query_label, height / (TEXT_SIZE * 0.55))
     key_title = _wrapped(key_label, 40) + _caption(view, sums_differ, colours)
-    margin = {
-        "l": round(_longest(row_labels) * row_size + 14 + _LINE * _lines(row_title)),
-        "r": _RIGHT_WITH_SUMS if sums_differ else _RIGHT,
-        "t": _TOP,
-        "b": round(_longest(key_labels) * key_size + 20 + _LINE * _lines(key_title)),
-    }
-    x, y = _axis(columns, [-0.5, columns - 0.5]), _axis(rows, [rows - 0.5, -0.5])
-    layout = _look(colours) | {
-        "height": height + margin["t"] + margin["b"],
-        "margin": margin | {"pad": 0, "autoexpand": False},
+    x, y = _category_axis(columns, [-0.5, columns - 0.5]), _category_axis(rows, [rows - 0.5, -0.5])
+    # plotly.js measures an x title's standoff to its last line, a y title's to its first
+    key_standoff = 6 + 16 * (_lines(key_title) - 1)
+    sizes = frame(
+        colours,
+        height,
+        left=round(label_pixels(row_labels, row_size) + 14 + _LINE * _lines(row_title)),
+        right=_RIGHT_WITH_SUMS if sums_differ else _RIGHT,
+        top=_TOP,
+        bottom=round(label_pixels(key_labels, key_size) + 20 + _LINE * _lines(key_title)),
+    )
+    layout = sizes | {
         "images": [] if view.allowed.all() else [_hatch(colours)],
         "annotations": [_sums_heading(colours)] if sums_differ else [],
-        # plotly.js measures an x title's standoff to its last line, a y title's to its first
-        "xaxis": x | _labelled(key_labels, key_title, key_size, 6 + 16 * (_lines(key_title) - 1)) | _angles(columns),
+        "xaxis": x | _labelled(key_labels, key_title, key_size, key_standoff) | _angles(columns),
         "yaxis": y | _labelled(row_labels, row_title, row_size, 6),
         "xaxis2": x | _hovered(_key_hovers(view), "x"),
         "yaxis2": y | _hovered(_query_hovers(view), "y"),
     }
+    layout |= _interaction(colours)
     return layout | ({"yaxis3": _sums_axis(view)} if sums_differ else {})
 
 
-def _look(colours: Palette) -> dict[str, Any]:
-    hover_font = {"family": FONT, "color": colours.text}
-    return {
-        "template": {},  # the default one would add 7 kB to every figure
-        "font": {"family": FONT, "color": colours.text, "size": _TITLE_SIZE},
-        "paper_bgcolor": colours.background,  # the page's own; a picture taken home needs it under its text
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": False,
-        "modebar": {
-            "bgcolor": "rgba(0,0,0,0)",
-            "color": colours.muted,
-            "activecolor": colours.text,
-            "remove": ["select2d", "lasso2d"],
-        },
-        "hoverlabel": {
-            "bgcolor": colours.background,
-            "bordercolor": colours.muted,
-            "align": "left",
-            "font": hover_font,
-        },
-    }
+def _interaction(colours: Palette) -> dict[str, Any]:
+    """Hover labels, and no buttons that select: nothing on a map can be selected."""
+    return page_hover(colours) | {"modebar": {"remove": ["select2d", "lasso2d"]}}
 
 
 def empty_layout(colours: Palette) -> dict[str, Any]:
-    """What is shown where hiding special tokens leaves nothing."""
-    note = {"text": "No tokens are left to show.", "showarrow": False}
-    note |= {"x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
+    """A sentence in place of a map, for a view from which hiding special tokens took everything."""
+    note = {"text": "No tokens are left to show.", "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
     hidden = {"visible": False}
-    return _look(colours) | {"height": _LEAST_HEIGHT, "annotations": [note], "xaxis": hidden, "yaxis": hidden}
+    sizes = {"template": template(colours), "height": _LEAST_HEIGHT}
+    return sizes | _interaction(colours) | {"annotations": [note], "xaxis": hidden, "yaxis": hidden}
 
 
-def _axis(size: int, limits: list[float]) -> dict[str, Any]:
+def _category_axis(size: int, limits: list[float]) -> dict[str, Any]:
     return {
         "type": "category",
         "categoryorder": "array",
         "categoryarray": [str(i) for i in range(size)],
         "range": limits,
-        "automargin": False,
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
         "ticklabelstandoff": 3,
     }
 
 
 def _labelled(labels: Sequence[str], title: str, size: int, standoff: int) -> dict[str, Any]:
     aliases = {str(i): label for i, label in enumerate(labels)}
-    heading = {"text": title, "font": {"size": _TITLE_SIZE}, "standoff": standoff}
+    heading = {"text": title, "font": {"size": TEXT_SIZE}, "standoff": standoff}
     return {"labelalias": aliases, "tickfont": {"size": size}, "title": heading}
 
 
@@ -123,7 +103,7 @@ def _sums_axis(view: AttentionView) -> dict[str, Any]:
     rows = len(view.query_tokens)
     aliases = {str(i): f"{total:.2f}" for i, total in enumerate(view.row_sums)}
     beside = {"labelalias": aliases, "side": "right", "overlaying": "y", "matches": "y", "anchor": "x"}
-    return _axis(rows, [rows - 0.5, -0.5]) | beside | {"tickfont": {"size": _font_size(rows)}}
+    return _category_axis(rows, [rows - 0.5, -0.5]) | beside | {"tickfont": {"size": _font_size(rows)}}
 
 
 def _key_hovers(view: AttentionView) -> list[str]:
@@ -150,12 +130,13 @@ def _caption(view: AttentionView, sums_differ: bool, colours: Palette) -> str:
     """A second line of the key axis's title, where it can meet no label in a window however narrow."""
     notes = [] if sums_differ else [f"each row sums to {float(view.row_sums.mean()):.2f}"]
     notes += [] if view.allowed.all() else ["▨ masked"]
-    return f'<br><span style="font-size:11px;color:{colours.muted}">{" · ".join(notes)}</span>' if notes else ""
+    look = f"font-size:{SMALL_SIZE}px;color:{colours.muted}"
+    return f'<br><span style="{look}">{" · ".join(notes)}</span>' if notes else ""
 
 
 def _sums_heading(colours: Palette) -> dict[str, Any]:
     where = {"xref": "paper", "yref": "paper", "x": 1, "y": 1, "xanchor": "right", "yanchor": "bottom"}
-    look = {"text": "row sum", "showarrow": False, "font": {"size": 11, "color": colours.muted}}
+    look = {"text": "row sum", "font": {"size": SMALL_SIZE, "color": colours.muted}}
     return where | look | {"xshift": _RIGHT_WITH_SUMS}
 
 
@@ -176,11 +157,6 @@ def _hatch(colours: Palette) -> dict[str, Any]:
 
 def _short(tokens: Sequence[Token]) -> list[str]:
     return [escape_label(token.text) for token in tokens]
-
-
-def _longest(labels: Sequence[str]) -> float:
-    """Width of the longest label in units of the font's size."""
-    return max(label_width(html.unescape(label)) for label in labels)
 
 
 def _font_size(labels: int) -> int:

@@ -1,6 +1,6 @@
-"""Masks as pictures, who may look at whom, and the next token's probabilities before and after a mask was changed.
+"""Pictures of masks, and of the next token's probabilities before and after a mask was changed.
 
-Shapes: Q query, K key, N token that is weighed.
+Shapes: Q query, K key.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ from numpy.typing import NDArray
 from model_core.trace import Site, Token, Tokens
 from model_core.trace.view import AttentionView
 from viz.figures.map_layout import map_layout
-from viz.theme import FONT, Palette, cut, escape_label, label_width, palette, visible
+from viz.figures.template import (
+    CLEAR,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    axis_holder,
+    frame,
+    label_pixels,
+    page_hover,
+    text_ticks,
+)
+from viz.theme import Palette, escape_label, palette
 from viz.wording import counted, probability, signed
 
-_SAID_CHARACTERS = 48
+_HOVER_CHARACTERS = 48  # of a token in a hover label
 _LEAST_ROW = 9  # pixels that a token needs to be read in its cell
 _BAR_ROW = 44  # pixels for one token's two bars
 PAD = "<pad>"
@@ -34,7 +44,7 @@ def mask_figure(
     key_label: str,
     dark: bool = False,
 ) -> go.Figure:
-    """A mask `[Q, K]`: filled cells may be attended to, hatched ones may not; hover says so in words, and why not.
+    """A mask `[Q, K]`: filled cells may be attended to, hatched ones may not; the hover label says so, and why not.
 
     A key is padding where its token is <pad>, and lies in the future of a decoder row where its place is behind it.
 
@@ -45,19 +55,22 @@ def mask_figure(
     layout = _layout(allowed, queries, keys, site, (query_label, key_label), colours)
     may = _cells(allowed, queries, keys, colours.accent, "<b>%{y}</b> may look at <b>%{x}</b>")
     reasons = [
-        _cells(~allowed & where, queries, keys, "rgba(0,0,0,0)", f"<b>%{{y}}</b> may not look at <b>%{{x}}</b>{why}")
+        _cells(~allowed & where, queries, keys, CLEAR, f"<b>%{{y}}</b> may not look at <b>%{{x}}</b>{why}")
         for where, why in _reasons(allowed, keys, site)
         if (~allowed & where).any()
     ]
-    return go.Figure([may, *reasons, _holder()], layout)
+    return go.Figure([may, *reasons, axis_holder()], layout)
 
 
 def _reasons(allowed: NDArray[np.bool_], keys: Tokens, site: Site) -> list[tuple[NDArray[np.bool_], str]]:
-    """Where each reason for not looking holds, and its words."""
+    """Pairs of the cells `[Q, K]` for which a reason holds, and the reason in words."""
     padding = np.broadcast_to(np.array([token.text == PAD for token in keys]), allowed.shape)
     future = np.triu(np.ones_like(allowed), 1) & (site == "decoder_self") & ~padding
-    told = [(padding, ": it is padding"), (future, ": it lies in the future")]
-    return [*told, (~padding & ~future, ": you forbade it")]
+    return [
+        (padding, ": it is padding"),
+        (future, ": it lies in the future"),
+        (~padding & ~future, ": you forbade it"),
+    ]
 
 
 def _cells(shown: NDArray[np.bool_], queries: Tokens, keys: Tokens, colour: str, hover: str) -> go.Heatmap:
@@ -73,21 +86,20 @@ def _cells(shown: NDArray[np.bool_], queries: Tokens, keys: Tokens, colour: str,
         zmax=1,
         colorscale=[(0, colour), (1, colour)],
         showscale=False,
-        hoverongaps=False,
         hovertemplate=f"{hover}<extra></extra>",
     )
 
 
 def _legend(allowed: NDArray[np.bool_], colours: Palette) -> str:
-    small = f"font-size:11px;color:{colours.muted}"
+    small = f"font-size:{SMALL_SIZE}px;color:{colours.muted}"
     hatched = "" if allowed.all() else " · ▨ may not"
     return f'<br><span style="{small}">■ may attend{hatched}</span>'
 
 
 def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bool = False) -> go.Figure:
-    """The padding mask of a batch, upright: a column a sentence with its tokens from top to bottom, all of one length.
+    """The padding mask of a batch, upright: one column per sentence, tokens from top to bottom, all of one length.
 
-    In a long batch the tokens are said by hovering only. `masked` False is the batch without its mask: every place may
+    In a long batch only hover labels show the tokens. `masked` False is the batch without its mask: every place may
     be looked at.
 
     Raises:
@@ -103,23 +115,23 @@ def padding_figure(sentences: Sequence[Tokens], *, masked: bool = True, dark: bo
     layout = _layout(real, places, columns, "encoder_self", ("position", "batch"), colours)
     _lay_labels_flat(layout, columns)
     may = _cells(real, places, columns, colours.accent, "<b>%{text}</b> may be looked at")
-    never = _cells(~real, places, columns, "rgba(0,0,0,0)", "<b>%{text}</b> may not be looked at: it is padding")
+    never = _cells(~real, places, columns, CLEAR, "<b>%{text}</b> may not be looked at: it is padding")
     row = (layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]) / length
-    if row < _LEAST_ROW:  # the tokens would lie on each other: they are in the hover and in the table
-        return go.Figure([may.update(text=texts), never.update(text=texts), _holder()], layout)
+    if row < _LEAST_ROW:  # the tokens would overlap: the hover labels and the table have them
+        return go.Figure([may.update(text=texts), never.update(text=texts), axis_holder()], layout)
     size = min(11, int(row) - 1)
     for trace, shown, colour in ((may, real, colours.background), (never, ~real, colours.text)):
         named = [
             [text if cell else "" for text, cell in zip(*row, strict=True)] for row in zip(texts, shown, strict=True)
         ]
         trace.update(text=named, texttemplate="%{text}", textfont={"color": colour, "size": size})
-    return go.Figure([may, never, _holder()], layout)
+    return go.Figure([may, never, axis_holder()], layout)
 
 
 def _lay_labels_flat(layout: dict[str, Any], columns: Tokens) -> None:
     """A batch's few columns are wide enough for their labels, which need no room to stand upright."""
     size = layout["xaxis"]["tickfont"]["size"]
-    saved = round(max(label_width(token.text) for token in columns) * size) - round(1.3 * size)
+    saved = round(label_pixels([escape_label(token.text) for token in columns], size)) - round(1.3 * size)
     layout["margin"] |= {"b": layout["margin"]["b"] - saved}
     layout["height"] -= saved
     layout["xaxis"] |= {"tickangle": 0}
@@ -142,14 +154,9 @@ def _layout(
         allowed, colours
     )
     for axis, tokens in (("xaxis2", keys), ("yaxis2", queries)):
-        aliases = {str(i): escape_label(token.text, _SAID_CHARACTERS) for i, token in enumerate(tokens)}
+        aliases = {str(i): escape_label(token.text, _HOVER_CHARACTERS) for i, token in enumerate(tokens)}
         layout[axis]["labelalias"] = aliases
     return layout
-
-
-def _holder() -> go.Scatter:
-    """Nothing to see: an axis is drawn only where a trace lies on it."""
-    return go.Scatter(x=[None], y=[None], hoverinfo="skip")
 
 
 def mask_alt(allowed: NDArray[np.bool_], name: str) -> str:
@@ -161,12 +168,10 @@ def mask_alt(allowed: NDArray[np.bool_], name: str) -> str:
 def next_token_figure(
     tokens: Sequence[str], before: Sequence[float], after: Sequence[float], *, dark: bool = False
 ) -> go.Figure:
-    """Two bars a token: its probability before and after, with the numbers and their difference; first token on top."""
+    """Two bars per token, the first on top: its probability before and after, with the numbers and their difference."""
     colours = palette(dark)
     labels = [escape_label(token) for token in tokens]
     places = list(range(len(tokens)))
-    left = round(max((label_width(cut(visible(token), 14)) for token in tokens), default=1) * 12 + 18)
-    height = _BAR_ROW * len(tokens)
     bars = [
         _bars("before", before, places, [probability(p) for p in before], {"color": colours.series[0]}, colours),
         _bars(
@@ -174,16 +179,16 @@ def next_token_figure(
             after,
             places,
             [f"{probability(b)} ({signed(b - a)})" for a, b in zip(before, after, strict=True)],
-            {"color": colours.series[1], "pattern": _stripes(colours.series[1], colours)},
+            {"color": colours.series[1], "pattern": _stripes(colours.series[1])},
             colours,
         ),
     ]
-    return go.Figure(bars, _bar_layout(labels, places, left, height, colours))
+    return go.Figure(bars, _bar_layout(labels, places, colours))
 
 
-def _stripes(colour: str, colours: Palette) -> dict[str, Any]:
+def _stripes(colour: str) -> dict[str, Any]:
     """So that the bars differ by more than their colour. Without a ground of its own a pattern is drawn on nothing."""
-    return {"shape": "/", "solidity": 0.25, "size": 6, "bgcolor": colour, "fgcolor": colours.background}
+    return {"shape": "/", "bgcolor": colour}
 
 
 def _bars(
@@ -196,48 +201,32 @@ def _bars(
         orientation="h",
         text=texts,
         textposition="outside",
-        textfont={"size": 11, "color": colours.text},
+        textfont={"size": SMALL_SIZE, "color": colours.text},
         cliponaxis=False,
         marker=look,
         hovertemplate=f"{name}: <b>%{{x:.4f}}</b><extra>%{{y}}</extra>",
     )
 
 
-def _bar_layout(labels: list[str], places: list[int], left: int, height: int, colours: Palette) -> dict[str, Any]:
-    muted = {"size": 11, "color": colours.muted}
-    return {
-        "template": {},
-        "font": {"family": FONT, "color": colours.text, "size": 12},
-        "paper_bgcolor": colours.background,
-        "plot_bgcolor": "rgba(0,0,0,0)",
+def _bar_layout(labels: list[str], places: list[int], colours: Palette) -> dict[str, Any]:
+    muted = {"size": SMALL_SIZE, "color": colours.muted}
+    left = round(label_pixels(labels, TEXT_SIZE) + 18)
+    sizes = frame(colours, _BAR_ROW * len(labels), left=left, right=14, top=30, bottom=46)
+    layout = {
         "barmode": "group",
         "bargap": 0.25,
         "bargroupgap": 0.05,
-        "height": height + 76,
-        "margin": {"l": left, "r": 14, "t": 30, "b": 46, "pad": 0, "autoexpand": False},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        "showlegend": True,
+        "legend": {"y": 1, "yanchor": "bottom", "traceorder": "normal"},
         "xaxis": {
             "range": [0, 1.45],  # room for the numbers behind the longest bar
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
             "title": {"text": "probability", "font": muted, "standoff": 4},
             "tickfont": muted,
-            "gridcolor": colours.hatch,
-            "griddash": "dot",
-            "zeroline": False,
-            "automargin": False,
+            "showgrid": True,
             "fixedrange": True,
         },
-        "yaxis": {
-            "tickvals": places,
-            "ticktext": labels,
-            "range": [len(places) - 0.5, -0.5],
-            "automargin": False,
-            "showgrid": False,
-            "zeroline": False,
-            "fixedrange": True,
-            "ticks": "",
-            "ticklabelstandoff": 3,
-        },
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": colours.muted, "activecolor": colours.text},
-        "hoverlabel": {"bgcolor": colours.background, "bordercolor": colours.muted, "font": {"color": colours.text}},
+        "yaxis": text_ticks(places, labels)
+        | {"range": [len(places) - 0.5, -0.5], "fixedrange": True, "ticklabelstandoff": 3},
     }
+    return sizes | page_hover(colours) | layout

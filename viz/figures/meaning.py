@@ -1,4 +1,4 @@
-"""How alike a word's vectors are from one sentence to the next: lines over the layers, a matrix, a histogram.
+"""Similarity of a word's vectors from one sentence to the next: lines over the layers, a matrix, a histogram.
 
 Shapes: L layer, N sentence.
 """
@@ -13,13 +13,20 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.theme import FONT, Palette, palette
+from viz.figures.template import (
+    SYMBOLS,
+    even_stops,
+    faint_grid,
+    frame,
+    see_through,
+    series_line,
+    text_ticks,
+)
+from viz.theme import Palette, palette
 from viz.wording import fixed
 
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "pentagon", "star-triangle-up")
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 LAYER_AXIS = "layer (0: embedding and position)"
-BINS = 36
+BINS = 36  # of the histogram
 
 
 def pairs_of(count: int) -> list[tuple[int, int]]:
@@ -58,28 +65,22 @@ def own_lines(own: NDArray[np.float64], numbers: Sequence[int], *, chosen: int, 
 def similarity_matrix(cosines: NDArray[np.float64], numbers: Sequence[int], *, dark: bool) -> go.Figure:
     """The cosines `[N, N]` of one layer as a square, from -1 to 1."""
     colours = palette(dark)
-    stops = len(colours.diverging) - 1
     names = [str(number) for number in numbers]
     ink = [["#14181d" if (abs(value) < 0.5) != dark else "#ffffff" for value in row] for row in cosines]
     cells = go.Heatmap(
         z=cosines,
         zmin=-1,
         zmax=1,
-        colorscale=[(index / stops, colour) for index, colour in enumerate(colours.diverging)],
-        colorbar={
-            "thickness": 8,
-            "outlinewidth": 0,
-            "tickvals": [-1, 0, 1],
-        },
+        colorscale=even_stops(colours.diverging),
+        colorbar={"tickvals": [-1, 0, 1]},
         hovertemplate="sentences %{y} and %{x}: <b>%{z:.3f}</b><extra></extra>",
     )
-    ticks = {"tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "zeroline": False}
-    layout = base_layout(colours, 220) | {
-        "margin": {"l": 44, "r": 10, "t": 16, "b": 44},
-        "xaxis": ticks | {"title": "sentence", "automargin": False},
-        "yaxis": ticks | {"title": "sentence", "automargin": False, "autorange": "reversed"},
+    axis = text_ticks(range(len(names)), names) | {"title": {"text": "sentence"}}
+    layout = frame(colours, 160, left=44, right=10, top=16, bottom=44, expand=True) | {
+        "xaxis": axis,
+        "yaxis": axis | {"autorange": "reversed"},
         "annotations": [
-            {"x": x, "y": y, "text": fixed(float(cosines[y, x])), "showarrow": False, "font": {"color": ink[y][x]}}
+            {"x": x, "y": y, "text": fixed(float(cosines[y, x])), "font": {"color": ink[y][x]}}
             for y, x in np.ndindex(cosines.shape)
         ],
     }
@@ -89,7 +90,7 @@ def similarity_matrix(cosines: NDArray[np.float64], numbers: Sequence[int], *, d
 def sentence_histogram(
     unrelated: NDArray[np.float64], own: Sequence[float], names: Sequence[str], *, dark: bool
 ) -> go.Figure:
-    """How often pairs of `unrelated [pairs]` sentences have which cosine, and `own` pairs, `names`, as marked lines."""
+    """A histogram of the cosines of `unrelated [pairs]` sentences; those of `own` pairs, called `names`, as lines."""
     colours = palette(dark)
     low = min(0.0, float(unrelated.min()), *own)
     counts, edges = np.histogram(unrelated, bins=BINS, range=(low, 1.0))
@@ -107,56 +108,44 @@ def sentence_histogram(
             x=[value, value],
             y=[0, top],
             mode="lines+markers",
-            line={
-                "color": colours.series[index % len(colours.series)],
-                "width": 2,
-                "dash": DASHES[index % len(DASHES)],
-            },
+            line=series_line(colours, index),
             marker={"symbol": SYMBOLS[index % len(SYMBOLS)], "size": [0, 10]},
             name=f"{name}: {fixed(value)}",
             hovertemplate=f"sentences {name}: {value:.3f}<extra></extra>",
         )
         for index, (value, name) in enumerate(zip(own, names, strict=True))
     ]
-    layout = base_layout(colours, 300) | {
+    layout = legend_frame(colours, 176) | {
         "xaxis": _axis(colours, "cosine of the mean encoder outputs") | {"range": [low - 0.02, 1.03]},
         "yaxis": _axis(colours, "pairs") | {"range": [0, top * 1.08]},
     }
     return go.Figure([bars, *lines], layout)
 
 
-def base_layout(colours: Palette, height: int) -> dict[str, Any]:
-    """What the figures of this page have in common; the legend stands below."""
-    return {
-        "height": height,
-        "margin": {"l": 52, "r": 12, "t": 16, "b": 108},
-        "paper_bgcolor": colours.background,
-        "plot_bgcolor": colours.background,
-        "font": {"family": FONT, "size": 12, "color": colours.text},
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": -64 / (height - 124), "yanchor": "top"}
-        | {"traceorder": "normal"},  # a filled band would turn it round
-        "hoverlabel": {"align": "left"},
-        "showlegend": True,
-    }
+def legend_frame(colours: Palette, plot_height: int) -> dict[str, Any]:
+    """A frame with the legend under the x axis's title, growing downwards with the lines that it names."""
+    legend = {"y": -64 / plot_height, "yanchor": "top", "traceorder": "normal"}  # a filled band would turn it round
+    sizes = frame(colours, plot_height, left=52, right=12, top=16, bottom=108, expand=True)
+    return sizes | {"showlegend": True, "legend": legend}
 
 
 def _axis(colours: Palette, title: str) -> dict[str, Any]:
-    return {"title": {"text": title}, "automargin": False, "gridcolor": see_through(colours.hatch), "zeroline": False}
+    return faint_grid(colours) | {"title": {"text": title}}
 
 
 def layer_axis(colours: Palette, layers: int) -> dict[str, Any]:
     """The horizontal axis of layers 0 to `layers` - 1; the ticks of a deep model are thinned."""
     every = 1 + (layers - 1) // 12
     places = list(range(0, layers, every))
-    ticks = {"tickvals": places, "ticktext": [str(place) for place in places], "range": [-0.3, layers - 0.7]}
-    return _axis(colours, LAYER_AXIS) | ticks
+    ticks = text_ticks(places, [str(place) for place in places])
+    return _axis(colours, LAYER_AXIS) | ticks | {"range": [-0.3, layers - 0.7]}
 
 
 def _layer_layout(
     colours: Palette, title: str, first: NDArray[np.float64], second: NDArray[np.float64], chosen: int
 ) -> dict[str, Any]:
     low = min(0.0, float(first.min()), float(second.min()))
-    return base_layout(colours, 320) | {
+    return legend_frame(colours, 196) | {
         "xaxis": layer_axis(colours, len(first)),
         "yaxis": _axis(colours, title) | {"range": [low - 0.03, 1.04]},
         "shapes": [chosen_line(colours, chosen)],
@@ -164,20 +153,20 @@ def _layer_layout(
 
 
 def chosen_line(colours: Palette, layer: int) -> dict[str, Any]:
-    """A vertical line at the layer that is looked at."""
+    """A vertical line at the chosen layer."""
     line = {"color": colours.muted, "width": 1, "dash": "dot"}
     return {"type": "line", "x0": layer, "x1": layer, "y0": 0, "y1": 1, "yref": "paper", "line": line, "layer": "below"}
 
 
 def _line(values: NDArray[np.float64], name: str, index: int, colours: Palette) -> go.Scatter:
-    colour = colours.series[index % len(colours.series)]
+    line = series_line(colours, index)
     return go.Scatter(
         x=list(range(len(values))),
         y=values,
         name=name,
         mode="lines+markers",
-        line={"color": colour, "width": 2, "dash": DASHES[index % len(DASHES)]},
-        marker={"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 8, "color": colour},
+        line=line,
+        marker={"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 8, "color": line["color"]},
         hovertemplate=f"{name}, layer %{{x}}: <b>%{{y:.3f}}</b><extra></extra>",
     )
 
@@ -199,8 +188,3 @@ def _band(unrelated: NDArray[np.float64], colours: Palette) -> list[go.Scatter]:
             hovertemplate="unrelated words, layer %{x}: <b>%{y:.3f}</b> (mean)<extra></extra>",
         ),
     ]
-
-
-def see_through(colour: str) -> str:
-    red, green, blue = bytes.fromhex(colour[1:])
-    return f"rgba({red},{green},{blue},0.35)"

@@ -13,19 +13,18 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.colour_bar import short_bar
-from viz.theme import FONT, Palette, palette
+from viz.figures.template import DASHES, SMALL_SIZE, even_stops, frame, page_hover, series_line, short_bar
+from viz.theme import Palette, palette
 
 Floats = NDArray[np.float32]
 Similarity = Literal["dot product", "cosine"]
 MAX_CELLS = 256 * 130
 MOST_CURVES = 8
-_DASHES = ("solid", "dash", "dot", "dashdot")  # beside the colour, so that it is not needed to tell curves apart
 
 
 def shown_dimensions(positions: int, d_model: int) -> list[int]:
-    """The dimensions that a heatmap of so many positions draws: all, or every n-th pair of sine and cosine, so that
-    there are at most MAX_CELLS cells. The first pair is always there."""
+    """The dimensions that a heatmap of this many positions draws: all, or every n-th pair of sine and cosine from the
+    first on, so that there are at most MAX_CELLS cells."""
     pairs = d_model // 2
     stride = math.ceil(pairs / max(MAX_CELLS // positions // 2, 1))
     return [dimension for pair in range(0, pairs, stride) for dimension in (2 * pair, 2 * pair + 1)]
@@ -37,7 +36,7 @@ def shown_positions(positions: int) -> list[int]:
 
 
 def wave_length(dimension: int, d_model: int, base: float) -> float:
-    """After how many positions a dimension (from 0) repeats: 2 pi base^(2i / d_model), i being its pair."""
+    """The number of positions after which a dimension (from 0) repeats: 2 pi base^(2i / d_model), i being its pair."""
     return 2 * math.pi * base ** (2 * (dimension // 2) / d_model)
 
 
@@ -50,7 +49,7 @@ def similarity_matrix(table: Floats, kind: Similarity) -> Floats:
 
 
 def similarity_by_distance(table: Floats, kind: Similarity) -> Floats:
-    """The first position's encoding with every other's, `[P, D]` -> `[P]`: all rows of the matrix tell the same."""
+    """The first position's encoding with every other's, `[P, D]` -> `[P]`: all rows of the matrix hold the same."""
     rows = table.astype(np.float64)
     values = rows @ rows[0]
     if kind == "cosine":
@@ -97,14 +96,14 @@ def encoding_curves(table: Floats, dimensions: Sequence[int], base: float, *, da
     for number, dimension in enumerate(dimensions):
         name = f"{dimension}, {'cosine' if dimension % 2 else 'sine'}, wave length "
         name += _plain(wave_length(dimension, d_model, base))
-        line = {"color": colours.series[number % len(colours.series)], "dash": _DASHES[number % 4], "width": 2}
+        line = series_line(colours, number) | {"dash": DASHES[number % 4]}  # long dashes look unbroken in a short wave
         hover = f"position %{{x}}, dimension {dimension}: <b>%{{y:.4f}}</b><extra></extra>"
         y = table[:, dimension]
         curves.append(go.Scatter(x=np.arange(positions), y=y, mode="lines", name=name, line=line, hovertemplate=hover))
     x = _axis("position") | {"range": [0, positions - 1], "nticks": 8}
     y = _axis("encoding") | {"range": [-1.08, 1.08], "tickvals": [-1, 0, 1]}
     layout = _layout(colours, 260, x, y, top=12, below=24 + 19 * len(dimensions))
-    legend = {"title": {"text": "dimension"}, "x": 0, "y": -46 / 260, "xanchor": "left", "yanchor": "top"}
+    legend = {"orientation": "v", "title": {"text": "dimension"}, "y": -46 / 260, "yanchor": "top"}
     return go.Figure(curves, layout | {"showlegend": bool(curves), "legend": legend})
 
 
@@ -134,59 +133,39 @@ def similarity_curve(values: Floats, kind: Similarity, *, dark: bool = False) ->
         x=np.arange(len(values)),
         y=values,
         mode="lines",
-        line={"color": colours.series[0], "width": 2},
+        line=series_line(colours, 0),
         hovertemplate=f"distance %{{x}}: {kind} <b>%{{y:.3f}}</b><extra></extra>",
     )
     x = _axis("distance between two positions") | {"range": [0, max(len(values) - 1, 1)], "nticks": 8}
-    y = _axis(kind) | {"rangemode": "tozero", "nticks": 6, "zeroline": True, "zerolinecolor": colours.muted}
+    y = _axis(kind) | {"rangemode": "tozero", "nticks": 6, "zeroline": True}
     return go.Figure(curve, _layout(colours, 320, x, y, top=54))
 
 
 def _signed(colours: Palette, limit: float, title: str, height: int) -> dict[str, Any]:
     """Colours from -limit over 0 to limit, and a short bar above the cells."""
-    stops = len(colours.diverging) - 1
     bar = short_bar(title, {-limit: "−" + _plain(limit), 0: "0", limit: _plain(limit)}, 8 / height)
-    scale = [(i / stops, colour) for i, colour in enumerate(colours.diverging)]
-    return {"zmin": -limit, "zmax": limit, "colorscale": scale, "colorbar": bar}
+    return {"zmin": -limit, "zmax": limit, "colorscale": even_stops(colours.diverging), "colorbar": bar}
 
 
 def _end_of_sentence(tokens: int, colours: Palette) -> dict[str, Any]:
     """A line under the last of the sentence's rows, and a note beneath it."""
     line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": tokens - 0.5, "y1": tokens - 0.5}
-    note = {"text": f"↑ this sentence: positions 0 to {tokens - 1}", "showarrow": False, "xref": "paper", "x": 1}
+    note = {"text": f"↑ this sentence: positions 0 to {tokens - 1}", "xref": "paper", "x": 1}
     note |= {"y": tokens - 0.5, "xanchor": "right", "yanchor": "top", "yshift": -3, "borderpad": 3}
-    note |= {"bgcolor": colours.background, "font": {"size": 11, "color": colours.text}}
+    note |= {"bgcolor": colours.background, "font": {"size": SMALL_SIZE, "color": colours.text}}
     return {"shapes": [line | {"line": {"color": colours.text, "width": 1.5}}], "annotations": [note]}
 
 
 def _axis(title: str) -> dict[str, Any]:
-    return {
-        "title": {"text": title, "standoff": 8},
-        "automargin": False,
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "outside",
-        "ticklen": 3,
-    }
+    return {"title": {"text": title, "standoff": 8}, "ticks": "outside", "ticklen": 3}
 
 
 def _layout(
     colours: Palette, height: int, x: dict[str, Any], y: dict[str, Any], *, top: int, below: int = 0
 ) -> dict[str, Any]:
-    """The frame; `height` is the plot's own, `top` the space above it and `below` that under the x axis's title."""
-    return {
-        "template": {},
-        "font": {"family": FONT, "color": colours.text, "size": 12},
-        "paper_bgcolor": colours.background,
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "showlegend": False,
-        "height": height + top + 44 + below,
-        "margin": {"l": 52, "r": 12, "t": top, "b": 44 + below, "pad": 0, "autoexpand": False},
-        "hoverlabel": {"bgcolor": colours.background, "bordercolor": colours.muted, "font": {"color": colours.text}},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": colours.muted, "activecolor": colours.text},
-        "xaxis": x,
-        "yaxis": y,
-    }
+    """The layout; `height` is the plot's own, `top` the space above it and `below` that under the x axis's title."""
+    sizes = frame(colours, height, left=52, right=12, top=top, bottom=44 + below)
+    return sizes | page_hover(colours) | {"xaxis": x, "yaxis": y}
 
 
 def _plain(number: float) -> str:

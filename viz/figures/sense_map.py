@@ -1,4 +1,4 @@
-"""A word's senses: a point a sentence, and how well the senses part from layer to layer."""
+"""Figures of a word's senses: a map with a point for each sentence, and how well layers separate the senses."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.figures.meaning import DASHES, SYMBOLS, base_layout, chosen_line, layer_axis, see_through
+from viz.figures.meaning import chosen_line, layer_axis, legend_frame
+from viz.figures.template import SYMBOLS, faint_grid, frame, series_line
 from viz.theme import Palette, escape_label, palette, visible
 
-HOVER_WIDTH = 44
-REACH = 1.3
+HOVER_WIDTH = 44  # characters per line
+REACH = 1.3  # the least that a map with titles shows on either side of 0
 
 
 @dataclass(frozen=True)
 class Star:
-    """A sentence of the person's own on the map."""
+    """A sentence that the person typed, on the map."""
 
     name: str
     text: str
@@ -54,8 +55,8 @@ def sense_map(
 
 
 def separation_lines(shares: Mapping[str, Sequence[float]], chance: float, *, chosen: int, dark: bool) -> go.Figure:
-    """Lines, by name, of shares (0 to 1) of sentences whose sense is told right, a value a layer, and what guessing
-    would reach."""
+    """A line for each name: the share (0 to 1) of sentences whose sense is recognised, one value per layer. A dotted
+    line shows `chance`, the share that always guessing the commonest sense reaches."""
     colours = palette(dark)
     layers = list(range(len(next(iter(shares.values())))))
     lines = [
@@ -64,7 +65,7 @@ def separation_lines(shares: Mapping[str, Sequence[float]], chance: float, *, ch
             y=[100 * value for value in values],
             name=name,
             mode="lines+markers",
-            line={"color": colours.series[index], "dash": DASHES[index], "width": 2},
+            line=series_line(colours, index),
             marker={"symbol": SYMBOLS[index], "size": 8},
             hovertemplate=f"{name}, layer %{{x}}: <b>%{{y:.0f}} %</b><extra></extra>",
         )
@@ -78,10 +79,9 @@ def separation_lines(shares: Mapping[str, Sequence[float]], chance: float, *, ch
         line={"color": colours.muted, "dash": "dot"},
         hovertemplate="the commonest sense always: %{y:.0f} %<extra></extra>",
     )
-    layout = base_layout(colours, 320) | {
+    layout = legend_frame(colours, 196) | {
         "xaxis": layer_axis(colours, len(layers)),
-        "yaxis": {"title": {"text": "sense told right, %"}, "range": [0, 104], "automargin": False}
-        | {"gridcolor": see_through(colours.hatch), "zeroline": False},
+        "yaxis": faint_grid(colours) | {"title": {"text": "sense told right, %"}, "range": [0, 104]},
         "shapes": [chosen_line(colours, chosen)],
     }
     return go.Figure([*lines, guess], layout)
@@ -90,7 +90,7 @@ def separation_lines(shares: Mapping[str, Sequence[float]], chance: float, *, ch
 def _points(
     places: NDArray[np.float64], texts: Sequence[str], sense: str, index: int, hollow: bool, colours: Palette
 ) -> go.Scatter:
-    colour = colours.series[index % len(colours.series)]
+    colour = colours.series_colour(index)
     symbol = SYMBOLS[index % len(SYMBOLS)] + ("-open" if hollow else "")
     return go.Scatter(
         x=places[:, 0],
@@ -118,19 +118,18 @@ def _stars(stars: Sequence[Star], colours: Palette) -> go.Scatter:
 
 
 def hover_text(text: str) -> str:
-    """A sentence over several lines, as Plotly's text."""
+    """A sentence in lines of at most HOVER_WIDTH characters, as Plotly's text."""
     return "<br>".join(escape_label(line, None) for line in textwrap.wrap(visible(text), HOVER_WIDTH)) or "∅"
 
 
 def _layout(
     places: NDArray[np.float64], stars: Sequence[Star], titles: tuple[str, str] | None, colours: Palette
 ) -> dict[str, Any]:
-    everything = np.concatenate([places, np.array([star.place for star in stars]).reshape(-1, 2)])
-    low, high = everything.min(axis=0), everything.max(axis=0)
+    all_places = np.concatenate([places, np.array([star.place for star in stars]).reshape(-1, 2)])
+    low, high = all_places.min(axis=0), all_places.max(axis=0)
     edge = 0.08 * float((high - low).max() or 1.0)
     low, high = low - edge, high + edge
-    plain = {"showticklabels": False, "zeroline": False, "gridcolor": see_through(colours.hatch), "automargin": False}
-    across, down = dict(plain), dict(plain)
+    across, down = (faint_grid(colours) | {"showticklabels": False} for _ in range(2))
     if titles is None:
         across |= {"scaleanchor": "y"}
     else:
@@ -139,9 +138,9 @@ def _layout(
             if title:
                 axis |= {"title": {"text": escape_label(title, None)}}
     titled = titles is not None and any(titles)
-    return base_layout(colours, 470) | {
-        "margin": {"l": 36 if titled else 12, "r": 12, "t": 12, "b": 138},
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": -0.16 if titled else -0.03, "yanchor": "top"},
+    return frame(colours, 320, left=36 if titled else 12, right=12, top=12, bottom=138, expand=True) | {
+        "showlegend": True,
+        "legend": {"y": -0.16 if titled else -0.03, "yanchor": "top"},
         "xaxis": across | {"range": [low[0], high[0]]},
         "yaxis": down | {"range": [low[1], high[1]]},
     }
