@@ -46,11 +46,11 @@ def eflomal_links(pairs: Sequence[Pair], folder: Path) -> tuple[list[Links], lis
         ]
         forward, reverse = map(str, files)
         eflomal.Aligner().align(texts[0], texts[1], links_filename_fwd=forward, links_filename_rev=reverse)
-    found = [[_links(line) for line in file.read_text().splitlines()] for file in files]
-    for file, links in zip(files, found, strict=True):
+    directions = [[_links(line) for line in file.read_text().splitlines()] for file in files]
+    for file, links in zip(files, directions, strict=True):
         if len(links) != len(pairs):
             raise ValueError(f"{file} links {len(links):,} pairs, but there are {len(pairs):,}: name another folder.")
-    return found[0], found[1]
+    return directions[0], directions[1]
 
 
 def _links(line: str) -> Links:
@@ -58,7 +58,7 @@ def _links(line: str) -> Links:
     return frozenset((int(source), int(target)) for source, target in numbers)
 
 
-def read_aloud(translator: Translator, pairs: Sequence[Pair]) -> Iterator[TranslationTrace]:
+def reference_traces(translator: Translator, pairs: Sequence[Pair]) -> Iterator[TranslationTrace]:
     """The trace of each pair's own translation, one at a time."""
     for pair in pairs:
         yield translator.trace(pair.source, target=pair.target)
@@ -96,7 +96,7 @@ def main() -> None:
     references = [(f & r, f | r) for f, r in zip(forward[: len(test)], reverse[: len(test)], strict=True)]
     translator = Translator(load_checkpoint(options.checkpoint))
     report: dict[str, object] = {"aligner": "eflomal, sure = both directions, possible = either", "pairs": len(test)}
-    traces = list(read_aloud(translator, test))
+    traces = list(reference_traces(translator, test))
     for name, shifted in (("predicting_row", False), ("fed_row", True)):
         rates = alignment_error_rates(traces, references, shifted)
         mean = alignment_error_rates(map(heads_averaged, traces), references, shifted)[:, 0]

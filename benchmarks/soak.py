@@ -48,13 +48,13 @@ PREDICATES = (
 
 @dataclass
 class Report:
-    """What was done, and what went wrong."""
+    """The visits that were made, the problems met on them, and the server's memory."""
 
     rounds: int = 0
     pages: int = 0
     unopened: int = 0  # lists that did not open, in three tries
     problems: list[str] = field(default_factory=list)
-    translations: list[tuple[str, str]] = field(default_factory=list)  # what was typed, what the page then showed
+    translations: list[tuple[str, str]] = field(default_factory=list)  # (the sentence typed, the translation shown)
     memory: list[tuple[float, float]] = field(default_factory=list)  # (seconds, MB)
 
 
@@ -71,8 +71,8 @@ class Person:
         self.number, self.context, self.url, self.report = number, context, url, report
         self.round = 0
 
-    def wrong(self, what: str) -> None:
-        self.report.problems.append(f"person {self.number + 1}, round {self.round + 1}: {what}")
+    def note(self, problem: str) -> None:
+        self.report.problems.append(f"person {self.number + 1}, round {self.round + 1}: {problem}")
 
     @property
     def sentence(self) -> str:
@@ -82,14 +82,14 @@ class Person:
 
     async def go_on_until(self, end: float) -> None:
         page = await self.context.new_page()
-        page.on("pageerror", lambda error: self.wrong(f"an uncaught error in the page: {error}"))
+        page.on("pageerror", lambda error: self.note(f"an uncaught error in the page: {error}"))
         await page.goto(self.url, wait_until="domcontentloaded")
         await wait_idle(page)
         while time.monotonic() < end:
             try:
                 await self.one_round(page)
             except (Error, AssertionError) as error:
-                self.wrong(" / ".join(line.strip() for line in str(error).splitlines()[:5] if line.strip()))
+                self.note(" / ".join(line.strip() for line in str(error).splitlines()[:5] if line.strip()))
                 await page.goto(self.url, wait_until="domcontentloaded")
             self.round += 1
             self.report.rounds += 1
@@ -120,7 +120,7 @@ class Person:
         """The page shows this person's sentence and no error; then another layer is chosen, where there is a choice."""
         for kind in ("stException", "stAlertContentError"):
             if await page.get_by_test_id(kind).count():
-                self.wrong(f"{title} shows an error: {await page.get_by_test_id(kind).first.inner_text()}")
+                self.note(f"{title} shows an error: {await page.get_by_test_id(kind).first.inner_text()}")
         box = page.get_by_label("English sentence", exact=True)
         if await box.count():
             await expect(box).to_have_value(self.sentence)
@@ -174,11 +174,11 @@ async def soak(browser: Browser, url: str, pid: int, people: int, seconds: float
     return report
 
 
-def mistaken(shown: list[tuple[str, str]]) -> list[str]:
-    """Those translations that are not what the model says by itself."""
+def mix_ups(shown: list[tuple[str, str]]) -> list[str]:
+    """A sentence for each translation on a page that differs from the one that the model gives by itself."""
     translator = Translator.load(ROOT / "checkpoints" / FIRST_CHOICE)
-    told = {sentence: translator.translate(sentence, SEARCH).text for sentence, _ in shown}
-    return [f"{typed!r} gave {got!r}, not {told[typed]!r}" for typed, got in shown if got != told[typed]]
+    right = {sentence: translator.translate(sentence, SEARCH).text for sentence, _ in shown}
+    return [f"{typed!r} gave {text!r}, not {right[typed]!r}" for typed, text in shown if text != right[typed]]
 
 
 async def main_async(people: int, seconds: float) -> int:
@@ -190,13 +190,13 @@ async def main_async(people: int, seconds: float) -> int:
             )
             report = await soak(browser, server.url, server.process.pid, people, seconds)
             await browser.close()
-        report.problems += mistaken(report.translations)
+        report.problems += mix_ups(report.translations)
         report.problems += [line for line in server.log().splitlines() if "Error" in line or "Traceback" in line]
-    return tell(report, people)
+    return print_report(report, people)
 
 
-def tell(report: Report, people: int) -> int:
-    """Prints the report; the exit code."""
+def print_report(report: Report, people: int) -> int:
+    """Prints the report and returns the exit code."""
     print(f"{people} people, {report.rounds} rounds, {report.pages} pages opened, {report.unopened} lists not")
     for seconds, megabytes in report.memory:
         print(f"  after {seconds:5.0f} s the server holds {megabytes:6.0f} MB")

@@ -81,7 +81,7 @@ button => new Promise((done, fail) => {
 
 
 class Side(NamedTuple):
-    """One of the two pages, and what chooses a head in it."""
+    """One of the two pages, with the button of each head."""
 
     page: Page
     buttons: list[ElementHandle]
@@ -97,7 +97,7 @@ def click(side: Side, head: int) -> tuple[float, int]:
 
 @contextmanager
 def serve(script: Path, folder: Path) -> Iterator[AppServer]:
-    """A server that has its output in the folder."""
+    """The app's server for the script; its output goes into the folder."""
     with AppServer(script, folder / f"{script.stem}.log") as server:
         yield server
 
@@ -185,7 +185,7 @@ def main() -> int:
     except CheckpointError as error:
         print(f"The app's page needs a checkpoint to measure. {error}", file=sys.stderr)
         return 2
-    # The size is told for as long a translation as sentence: 64 + 64 pieces.
+    # The size is that of the maps of a translation as long as the sentence: 64 + 64 pieces.
     size = len(pack_maps(translator.trace(SENTENCE, target=SENTENCE)))
     trace = translator.trace(SENTENCE)
     return 0 if report(trace, size, *measure(trace, rounds)) else 1

@@ -30,7 +30,7 @@ LINKS: dict[str, dict[str, str]] = {
 
 
 def take(page: Page, url: str, name: str) -> Path:
-    """Opens the page, gives it the height that it wants (at most TALLEST pixels), and saves what is seen."""
+    """Opens the page, gives it the height of its content (at most TALLEST pixels), and saves the picture."""
     page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     page.goto(f"{url}/{'' if name == 'attend' else name}?{urlencode(LINKS[name])}", wait_until="domcontentloaded")
     wait_idle(page)
@@ -43,7 +43,8 @@ def take(page: Page, url: str, name: str) -> Path:
     return path
 
 
-def main(wanted: list[str]) -> None:
+def main(names: list[str]) -> None:
+    """Takes the pictures of the named pages, or of all where none is named."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=list(ARGUMENTS), chromium_sandbox=False
@@ -51,7 +52,7 @@ def main(wanted: list[str]) -> None:
         page = browser.new_context(color_scheme="light", locale="en-GB").new_page()
         with AppServer(ROOT / "app.py", Path(folder) / "output.txt") as server:
             for entry in ENTRIES:
-                if not wanted or entry.name in wanted:
+                if not names or entry.name in names:
                     print(take(page, server.url, entry.name).relative_to(ROOT))
         browser.close()
 

@@ -1,4 +1,4 @@
-"""Texts that people paste, and what has to come back, for the page's and the command line's tests alike."""
+"""Texts that people paste, and the answer that each has to get, for the page's and the command line's tests alike."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ HOSTILE_TEXTS: dict[str, tuple[str, str | None]] = {
     "a NUL": ("How\x00 are you?", "1 control character"),
     "nothing": ("", "Type a sentence"),
 }
-"""Name -> what is typed, and a pattern of the answer; None where it is translated like any sentence."""
+"""Name -> the text that is typed, and a pattern of the answer; None where it is translated like any sentence."""

@@ -53,7 +53,7 @@ class MaskCell:
 
     @property
     def width(self) -> int:
-        """In how much it lies: 2 in all layers, 1 in one layer, 0 in one head."""
+        """How many masks it lies in, as a rank: 2 in those of all layers, 1 of one layer, 0 of one head."""
         return 2 if self.layer is None else 1 if self.head is None else 0
 
     def covers(self, other: MaskCell) -> bool:
@@ -85,7 +85,7 @@ class MaskSetting:
         return self == MaskSetting()
 
     def turned(self) -> list[tuple[MaskCell, bool]]:
-        """The single cells and what they become, in the order in which to apply them."""
+        """The single cells, each with its new value (True: may attend), in the order in which to apply them."""
         cells = [(cell, True) for cell in self.permitted] + [(cell, False) for cell in self.forbidden]
         return sorted(cells, key=lambda turned: (-turned[0].width, -turned[1]))
 
@@ -110,7 +110,7 @@ class Padded:
 
     @property
     def padding(self) -> int:
-        """How many <pad> follow."""
+        """The number of <pad> that follow the ids."""
         return self.length - len(self.ids)
 
     @property
@@ -127,7 +127,7 @@ class ChangedMasks(Intervention):
         self.setting, self.source = setting, source
 
     def points(self, config: ModelConfig) -> Sequence[str]:
-        """Every mask."""
+        """The masks of all sites and layers."""
         return [point for site in SITES for point in site_points(config, site, "mask")]
 
     def change(self, point: str, value: Tensor, start: int) -> Tensor:
@@ -143,39 +143,39 @@ class ChangedMasks(Intervention):
         allows a later key then does nothing.
         """
         rule = self._rule(site, queries, keys, start)
-        used = rule.expand(heads, queries, keys).clone()
+        mask = rule.expand(heads, queries, keys).clone()
         for cell, value in self.setting.turned():
             row = cell.query - start
             if cell.is_in(site, layer) and 0 <= row < queries and cell.key < keys:
-                used[slice(None) if cell.head is None else cell.head, row, cell.key] = value
-        return used
+                mask[slice(None) if cell.head is None else cell.head, row, cell.key] = value
+        return mask
 
     def _rule(self, site: Site, queries: int, keys: int, start: int) -> Tensor:
-        """`[Q, K]`, or what broadcasts to it."""
+        """The mask by the two rules alone: `[Q, K]`, or `[1, K]` where all rows are alike."""
         if site == "decoder_self":
             whole = start + queries
             return causal_mask(whole)[start:, :keys] if self.setting.causal else torch.ones(1, keys, dtype=torch.bool)
-        seen = torch.ones(1, keys, dtype=torch.bool)
+        mask = torch.ones(1, keys, dtype=torch.bool)
         if self.setting.padding:
-            seen[:, len(self.source.ids) :] = False
-        return seen
+            mask[:, len(self.source.ids) :] = False
+        return mask
 
 
 def flipped(setting: MaskSetting, source: Padded, cell: MaskCell, layer: int, head: int) -> MaskSetting:
-    """The setting with the cell turned to the opposite of what it is in `layer` and `head`, wherever it lies.
+    """The setting with the cell turned to the opposite of its value in `layer` and `head`, in every mask it lies in.
 
     Narrower cells at its place are dropped, and it is named only where the rest of the setting does not say so yet.
     """
-    wanted = not _value(setting, source, cell, layer, head)
-    cut = replace(
+    value = not _value(setting, source, cell, layer, head)
+    without = replace(
         setting,
         permitted=frozenset(other for other in setting.permitted if not cell.covers(other)),
         forbidden=frozenset(other for other in setting.forbidden if not cell.covers(other)),
     )
-    if _value(cut, source, cell, layer, head) == wanted:
-        return cut
-    name = "permitted" if wanted else "forbidden"
-    return replace(cut, **{name: getattr(cut, name) | {cell}})
+    if _value(without, source, cell, layer, head) == value:
+        return without
+    name = "permitted" if value else "forbidden"
+    return replace(without, **{name: getattr(without, name) | {cell}})
 
 
 def _value(setting: MaskSetting, source: Padded, cell: MaskCell, layer: int, head: int) -> bool:
@@ -202,13 +202,13 @@ def check_setting(setting: MaskSetting, source: Padded, target_length: int, conf
         ):
             if index is not None and not 0 <= index < size:
                 raise MaskError(
-                    f"There is no {name} {index + 1} in this sentence's {_called(cell.site)}: it has {size}."
+                    f"There is no {name} {index + 1} in this sentence's {_site_name(cell.site)}: it has {size}."
                 )
     for site in SITES:
         _check_rows(ChangedMasks(setting, source), site, *_size(site, source, target_length), config)
 
 
-def _called(site: Site) -> str:
+def _site_name(site: Site) -> str:
     return f"{site.replace('_', ' ')}-attention"
 
 
@@ -229,6 +229,6 @@ def _check_rows(masks: ChangedMasks, site: Site, queries: int, keys: int, config
         if empty:
             head, row = empty[0]
             raise MaskError(
-                f"Query {row + 1} would have no key left in layer {layer + 1}, head {head + 1} of {_called(site)}: a "
-                "softmax needs at least one. Allow another key of this row first."
+                f"Query {row + 1} would have no key left in layer {layer + 1}, head {head + 1} of {_site_name(site)}: "
+                "a softmax needs at least one. Allow another key of this row first."
             )

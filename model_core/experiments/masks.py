@@ -1,4 +1,4 @@
-"""What if a mask were another one? A sentence under changed masks: in one full pass, and in a search.
+"""One sentence under changed masks: in one full pass, and in a search.
 
 Shapes: H head, Q query, K key, T target, V target vocabulary.
 """
@@ -50,7 +50,7 @@ class MaskedPass:
     log_probabilities: NDArray[np.float32]
 
     def log_probability(self, target: Sequence[int]) -> float:
-        """The sum over a target's ids."""
+        """The log-probability of a whole target: the sum over its ids, natural logarithm."""
         return float(self.log_probabilities[np.arange(len(target)), list(target)].sum(dtype=np.float64))
 
 
@@ -125,7 +125,7 @@ class Shift:
 
 def shifts(before: MaskedPass, after: MaskedPass, step: int, count: int) -> tuple[Shift, ...]:
     """The `count` most probable tokens of each pass at a step, joined; those that are likely in either come first."""
-    rows = [np.exp(found.log_probabilities[step].astype(np.float64)) for found in (before, after)]
+    rows = [np.exp(masked.log_probabilities[step].astype(np.float64)) for masked in (before, after)]
     ids = {int(id_) for row in rows for id_ in np.argsort(-row, kind="stable")[:count]}
-    found = [Shift(id_, float(rows[0][id_]), float(rows[1][id_])) for id_ in ids]
-    return tuple(sorted(found, key=lambda shift: (-max(shift.before, shift.after), shift.id)))
+    joined = [Shift(id_, float(rows[0][id_]), float(rows[1][id_])) for id_ in ids]
+    return tuple(sorted(joined, key=lambda shift: (-max(shift.before, shift.after), shift.id)))

@@ -1,4 +1,4 @@
-"""Chromium, the app's server, and a guard over a page: what browser tests and benchmarks stand on."""
+"""Chromium, the app's server, and a guard over a page, for browser tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class ChromiumMissing(RuntimeError):  # noqa: N818 - the name says what is wrong
 
 def find_chromium() -> str:
     """The path of Chromium: the CHROMIUM variable, else the first of NAMES on PATH. Raises ChromiumMissing."""
-    wanted = os.environ.get("CHROMIUM", "")
-    for name in (wanted,) if wanted else NAMES:
-        if found := shutil.which(name):
-            return found
-    if wanted:
-        raise ChromiumMissing(f"CHROMIUM is {wanted!r}, which cannot be run: set it to the path of a Chromium.")
+    named = os.environ.get("CHROMIUM", "")
+    for name in (named,) if named else NAMES:
+        if path := shutil.which(name):
+            return path
+    if named:
+        raise ChromiumMissing(f"CHROMIUM is {named!r}, which cannot be run: set it to the path of a Chromium.")
     raise ChromiumMissing(
         "Browser tests need Chromium: apt-get install chromium fonts-noto-cjk fonts-noto-color-emoji, "
         "or set CHROMIUM to the path of a Chromium or Chrome."
@@ -69,7 +69,7 @@ def find_chromium() -> str:
 
 
 def wait_idle(page: Page, timeout_s: float = 60) -> None:
-    """Waits until Streamlit's script has run and the page shows what it made. Raises Playwright's TimeoutError."""
+    """Waits until Streamlit's script has run and the page shows its elements. Raises Playwright's TimeoutError."""
     page.evaluate("() => { window.regardIdleSince = undefined; }")
     page.wait_for_function(IDLE, arg=QUIET_MS, timeout=timeout_s * 1000)
 
@@ -107,7 +107,7 @@ class AppServer:
         self.stop()
 
     def log(self) -> str:
-        """What the server has printed so far."""
+        """The server's output so far."""
         return self.output.read_text(encoding="utf-8", errors="replace")
 
     def stop(self) -> None:
@@ -157,7 +157,7 @@ class AppServer:
 
 
 class PageGuard:
-    """Notes what a page must not do: ask for anything outside its own server, or throw an uncaught error.
+    """Notes two faults of a page: asking for anything outside its own server, and throwing an uncaught error.
 
     Another port of this machine is outside too: a picture that a pasted sentence points to must not be fetched.
     """
@@ -177,14 +177,14 @@ class PageGuard:
 
     def problems(self) -> str:
         """Why the page's test has to fail; empty if nothing was wrong."""
-        told = []
+        sentences = []
         if self.outside:
-            told.append(f"The page asked for something outside {self.server}: {', '.join(self.outside)}.")
+            sentences.append(f"The page asked for something outside {self.server}: {', '.join(self.outside)}.")
         if self.page_errors:
-            told.append(f"The page threw {'; '.join(self.page_errors)}.")
-        if told and self.console_errors:
-            told.append(f"The console said {'; '.join(self.console_errors)}.")
-        return " ".join(told)
+            sentences.append(f"The page threw {'; '.join(self.page_errors)}.")
+        if sentences and self.console_errors:
+            sentences.append(f"The console said {'; '.join(self.console_errors)}.")
+        return " ".join(sentences)
 
     def _note(self, url: str) -> None:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Going to pages and waiting for them: what browser tests and the soak share."""
+"""Going to pages and waiting for them, for browser tests and the soak."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def go_to(page: Page, title: str) -> None:
 
 
 def query_of(page: Page) -> dict[str, str]:
-    """What the page's link says now."""
+    """The names and values in the page's link, as they are now."""
     return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
 def expect_query(page: Page, name: str, value: str) -> None:
-    """Waits until the link says so."""
+    """Waits until the link holds this value under the name."""
     page.wait_for_function(IN_THE_LINK, arg=[name, value], timeout=60_000)
