@@ -1,6 +1,7 @@
 # Everything runs in virtual environments of its own; none has to be activated. Works with a plain sh.
 #   make run     the app, on http://localhost:8501       (PORT=..., ADDRESS=0.0.0.0 to serve the network)
 #   make test    every check and every test, browser tests included
+#   make check   the same without the slow tests, in under two minutes on one core: the inner loop
 # A GPU build of torch is what pip takes on Linux by default; PIP_FLAGS="--extra-index-url ..." can name a place with the
 # smaller CPU build.
 
@@ -17,16 +18,23 @@ BENCH_PY := $(BENCH_VENV)/bin/python
 # One thread a request: two on busy cores are slower than one. Training takes all cores and sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: help run test lint format chromium bench bench-ui soak pictures clean distclean
+# Tests that take more than half of the time: in a browser, of whole pages, of whole processes, and long trainings.
+SLOW := tests/browser tests/app tests/cli/test_process.py tests/training/test_distributed.py \
+  tests/training/test_loop.py tests/training/test_run.py tests/training/test_copy_task.py
+
+.PHONY: help run test check lint format chromium bench bench-ui soak pictures clean distclean
 
 help:
-	@echo "make run | test | lint | format | bench | bench-ui | soak | pictures | clean | distclean"
+	@echo "make run | test | check | lint | format | bench | bench-ui | soak | pictures | clean | distclean"
 
 run: $(VENV)/.installed
 	$(ONE_THREAD) $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS) $(ARGS)
 
 test: lint chromium
 	$(ONE_THREAD) $(PY) -m pytest -q $(ARGS)
+
+check: lint
+	$(ONE_THREAD) $(PY) -m pytest -q $(SLOW:%=--ignore=%) $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(PY) -m ruff check .

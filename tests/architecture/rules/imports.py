@@ -44,7 +44,9 @@ def _allowed(room: Room, path: str, item: Import) -> bool:
 
 def _itself(room: Room, path: str) -> list[str]:
     """The folder of the room that the file lies in, as a package: files of one room may import each other."""
-    return [module_name(where.removesuffix("/")) for where in room.where if where.endswith("/") and where in path]
+    return [
+        module_name(where.removesuffix("/")) for where in room.where if where.endswith("/") and path.startswith(where)
+    ]
 
 
 def circle_faults(sources: Mapping[str, str]) -> list[str]:
