@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from model_core.config import ModelConfig
 from model_core.sites import Site
@@ -29,6 +30,7 @@ class PointError(ValueError):
     """A point, layer or head that a model does not have. Its message is a sentence."""
 
 
+@lru_cache(maxsize=64)
 def point_names(config: ModelConfig) -> tuple[str, ...]:
     """Every point of a model of this shape, in the order in which a call passes them."""
     names: list[str] = []
@@ -38,6 +40,7 @@ def point_names(config: ModelConfig) -> tuple[str, ...]:
     return tuple(names)
 
 
+@lru_cache(maxsize=512)
 def points_matching(config: ModelConfig, pattern: str) -> tuple[str, ...]:
     """The points that a pattern names; "*" stands for anything, as in "decoder.*.cross_attention.weights".
 

@@ -23,22 +23,27 @@ Shapes: B batch, T token (Q query, K key), H head, G key/value head, D d_model, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from torch import Tensor
 
 from model_core.model.cache import KeyValueCache
 
 
-class Address(NamedTuple):
-    """Where a sublayer stands: known to it from its construction."""
+class Address(str):
+    """Where a sublayer stands, such as "decoder.3.cross_attention": known to it from its construction."""
 
-    stack: str = "encoder"
-    layer: int = 0
-    sublayer: str = "self_attention"
+    stack: str
+    layer: int
+    sublayer: str
 
-    def __str__(self) -> str:
-        return f"{self.stack}.{self.layer}.{self.sublayer}"
+    def __new__(cls, stack: str = "encoder", layer: int = 0, sublayer: str = "self_attention") -> Address:
+        address = super().__new__(cls, f"{stack}.{layer}.{sublayer}")
+        address.stack, address.layer, address.sublayer = stack, layer, sublayer
+        return address
+
+    def __getnewargs__(self) -> tuple[str, int, str]:  # so that a copied model keeps its addresses
+        return self.stack, self.layer, self.sublayer
 
 
 class Acting(Protocol):
@@ -68,16 +73,15 @@ class Call:
         """The same interventions, for decoding what `cache` has not seen yet."""
         return Call(self.acting, cache)
 
-    def acts(self, address: object, *names: str) -> bool:
+    def acts(self, address: str, *names: str) -> bool:
         """Whether somebody acts at one of the named points of an address."""
         return bool(self.acting) and any(f"{address}.{name}" in self.acting for name in names)
 
-    def point(self, address: object, name: str, value: Tensor) -> Tensor:
+    def point(self, address: str, name: str, value: Tensor) -> Tensor:
         """The value to go on with at a point: `value`, unless somebody changes it."""
         if self.acting:
-            start = self.start if str(address).startswith("decoder") else 0
             for one in self.acting.get(point := f"{address}.{name}", ()):
-                value = one.apply(point, value, start)
+                value = one.apply(point, value, self.start if address.startswith("decoder") else 0)
         return value
 
 

@@ -18,8 +18,8 @@ from model_core.config import ModelConfig
 from model_core.model.attention import attend
 from model_core.model.cache import KeyValueCache, LayerCache
 from model_core.model.layers import DecoderLayer, Residual
-from model_core.tensors.linear import Linear
 from model_core.model.transformer import Transformer
+from model_core.tensors.linear import Linear
 
 RowFunction = Callable[[Tensor], Tensor]
 """`[R, d_in]` -> `[R, d_out]`."""

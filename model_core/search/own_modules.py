@@ -7,10 +7,10 @@ from torch.nn.modules import module as torch_module
 
 from model_core.model.attention import MultiHeadAttention
 from model_core.model.layers import DecoderLayer, FeedForward, Residual
-from model_core.tensors.linear import Linear
 from model_core.model.positions import LearnedPositions, NoPositions, PositionalEncoding
 from model_core.model.transformer import Decoder, Generator, TokenEmbedding, Transformer
 from model_core.tensors.dropout import Dropout
+from model_core.tensors.linear import Linear
 
 _OWN: tuple[type[nn.Module], ...] = (
     Decoder, DecoderLayer, Dropout, FeedForward, Generator, LearnedPositions, Linear, MultiHeadAttention, NoPositions,
@@ -42,10 +42,8 @@ def is_as_written(model: Transformer, *parts: nn.Module) -> bool:
 
 
 def _is_own(module: nn.Module) -> bool:
-    kind = type(module)
-    if _FORWARDS.get(kind) is not kind.forward or any(getattr(module, name, None) for name in _HOOKS):
+    kind, own = type(module), vars(module)
+    if _FORWARDS.get(kind) is not kind.forward or "forward" in own or any(own[name] for name in _HOOKS):
         return False
-    if any(vars(kind).get(name) is not method for name, method in _METHODS.get(kind, {}).items()):
-        return False
-    overridden = ("forward", *_METHODS.get(kind, {}))
-    return not any(name in vars(module) for name in overridden)
+    methods = _METHODS.get(kind, {})
+    return all(vars(kind).get(name) is method and name not in own for name, method in methods.items())

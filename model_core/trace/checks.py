@@ -63,7 +63,7 @@ def check_decoding(trace: TraceParts) -> None:
         len(steps) == len(trace.predicted_tokens),
         f"The decoding has {len(steps)} steps for {len(trace.predicted_tokens)} predicted tokens; each needs one.",
     )
-    spelled = {t.id: t.piece for t in trace.source_tokens + trace.decoder_input_tokens + trace.predicted_tokens}
+    spelled = {token.id: token.piece for token in trace.decoder_input_tokens + trace.predicted_tokens}
     ids = set(spelled)
     for number, (step, token) in enumerate(zip(steps, trace.predicted_tokens, strict=True), start=1):
         require(

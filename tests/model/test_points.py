@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
@@ -134,3 +135,13 @@ def test_points_of_a_model_with_unequal_stacks() -> None:
         "1",
         "2",
     }
+
+
+def test_a_copied_model_keeps_its_addresses() -> None:
+    model = small_model()
+    twin = copy.deepcopy(model)
+    for module, copied in zip(model.modules(), twin.modules(), strict=True):
+        assert getattr(module, "address", None) == getattr(copied, "address", None)
+    record = Record("decoder.1.cross_attention.weights")
+    twin(SOURCE, TARGET, call=make_call(twin.config, record))
+    assert list(record.kept) == ["decoder.1.cross_attention.weights"]
