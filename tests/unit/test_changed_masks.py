@@ -23,7 +23,6 @@ from tests.small_models import random_source, small_model
 SHORT = random_source(3, seed=4)  # 5 ids
 PADDED = Padded(tuple(SHORT), 9)
 TARGET = [5, 8, 4, 10, 6, 2]  # T 6
-LAYERS, HEADS = 2, 3
 USUAL = MaskSetting()
 
 
@@ -88,7 +87,7 @@ def test_a_source_is_not_padded_to_less_than_it_has() -> None:
 def test_too_many_cells_are_refused() -> None:
     cells = frozenset(MaskCell("encoder_self", query, key) for query in range(9) for key in range(8))
     with pytest.raises(MaskError, match="72 cells are changed; at most 64 can be"):
-        check_setting(MaskSetting(forbidden=cells), PADDED, 6, LAYERS, HEADS)
+        check_setting(MaskSetting(forbidden=cells), PADDED, 6, small_model().config)
 
 
 def test_the_narrower_cell_counts() -> None:
