@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model_core.building import make_model
 from model_core.checkpoint import load_checkpoint, save_checkpoint
 from model_core.config import ModelConfig
 from model_core.experiments.anatomy import HeadAnatomy, dissect, part_sizes
-from model_core.model.transformer import make_model
 from model_core.trace import SITES, Site, TranslationTrace
 from model_core.translator import Translator
 from tests.small_checkpoint import small_tokenizer
@@ -58,11 +58,11 @@ def test_labels_fit_every_matrix_of_every_stage(anatomies: Anatomies, site: Site
 def test_what_leaves_a_stage_is_what_enters_the_next(anatomies: Anatomies, site: Site) -> None:
     a, labels = anatomies[site]
     results = {name: stage_at(index, a, labels).result.values for index, name in enumerate(STAGES)}
-    for name, wanted in {
+    for name, expected in {
         "X": a.queries, "W": a.w_value, "Q, K, V": a.query, "QKᵀ": a.products, "÷ √d": a.scaled, "Mask": a.masked,
         "Softmax": a.weights, "× V": a.head_output, "Concat": a.heads, "W_O": a.output, "Residual": a.result,
     }.items():  # fmt: skip
-        np.testing.assert_array_equal(results[name], wanted)
+        np.testing.assert_array_equal(results[name], expected)
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -140,14 +140,14 @@ def test_a_dimension_of_the_concatenation_names_its_head(anatomies: Anatomies) -
     assert "dimension 4 of head 3, another head" in stage.origin(0, 11).lines[0]
 
 
-def test_the_shapes_are_told_in_words(traced: tuple[Translator, TranslationTrace]) -> None:
+def test_the_shapes_are_put_into_words(traced: tuple[Translator, TranslationTrace]) -> None:
     _, trace = traced
     source, target = len(trace.source_tokens), len(trace.decoder_input_tokens)
-    told = shape_sentence(trace, "encoder_self", 20, 5)
-    assert told == f"{source - 2} tokens + 2 specials: X is {source} × 20, five heads of {source} × 4."
-    told = shape_sentence(trace, "cross", 20, 5)
-    assert f"{target - 1} tokens + 1 special in the decoder: X is {target} × 20." in told
-    assert f"the memory is {source} × 20" in told and f"{target} × 4 (Q) and {source} × 4 (K and V)" in told
+    sentence = shape_sentence(trace, "encoder_self", 20, 5)
+    assert sentence == f"{source - 2} tokens + 2 specials: X is {source} × 20, five heads of {source} × 4."
+    sentence = shape_sentence(trace, "cross", 20, 5)
+    assert f"{target - 1} tokens + 1 special in the decoder: X is {target} × 20." in sentence
+    assert f"the memory is {source} × 20" in sentence and f"{target} × 4 (Q) and {source} × 4 (K and V)" in sentence
 
 
 def test_files_hold_every_number(anatomies: Anatomies) -> None:
