@@ -1,7 +1,7 @@
 """Controls for what all pages share: a map (site, layer, head), a source token, a step of the decoder.
 
 Each follows the link at every run and writes into it when it is used, so that a page may also choose by a click
-elsewhere: `share` it and rerun.
+elsewhere: `write` it and rerun.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model_core.trace import SITES, Site, Tokens, TranslationTrace
-from viz.selection import MEAN, Selection, index_from, selection_from
-from viz.shared import NAMES, share, shared
+from model_core.trace import SITES, Site, TranslationTrace
+from viz.link import HEAD, LAYER, MEAN, SITE, STEP
+from viz.link_kinds import within
+from viz.linked import read, write
+from viz.selection import Selection, selection_of
 from viz.theme import visible
 
 SITE_NAMES: dict[Site, str] = {
@@ -39,7 +41,7 @@ def shared_selection(
     default = default_selection(trace)
     if first is not None:
         default = replace(default, site=first)
-    asked = selection_from({name: shared(name) for name in NAMES}, trace, default)
+    asked = selection_of(read(SITE), read(LAYER), read(HEAD), trace, default)
     site = asked.site if asked.site in sites else sites[0]
     return Selection(site, asked.layer, 0 if asked.head is None and not mean else asked.head)
 
@@ -57,9 +59,10 @@ def choose_map(
 
     def chosen() -> None:
         state = st.session_state
-        site = next((site for site, told in SITE_NAMES.items() if told == state.get("choose-site")), now.site)
-        head = state["choose-head"]
-        share(site=site, layer=state["choose-layer"], head=MEAN if head == MEAN_NAME else head)
+        sites_by_name: dict[str, Site] = {name: site for site, name in SITE_NAMES.items()}
+        site = sites_by_name.get(state.get("choose-site", ""), now.site)
+        layer, head = int(state["choose-layer"]) - 1, state["choose-head"]
+        write(SITE.change(site), LAYER.change(layer), HEAD.change(MEAN if head == MEAN_NAME else int(head) - 1))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="choose-map"):
         if len(sites) > 1:
@@ -74,25 +77,18 @@ def choose_map(
 def shared_step(trace: TranslationTrace, first: int = 0) -> int:
     """The decoder row (from 0) that is chosen now; where none was chosen on any page, `first` or the last one."""
     rows = len(trace.predicted_tokens)
-    return _or(index_from(shared("step"), rows), min(first, rows - 1))
+    step = within(read(STEP), rows)
+    return min(first, rows - 1) if step is None else step
 
 
 def choose_step(trace: TranslationTrace, label: str = "Step: predicts", first: int = 0) -> int:
     """A row of the decoder, from 0, named by the token that it predicts. See `shared_step`."""
-    return _choose(label, "step", trace.predicted_tokens, shared_step(trace, first))
-
-
-def _or(found: int | None, default: int) -> int:
-    return default if found is None else found
-
-
-def _choose(label: str, name: str, tokens: Tokens, now: int) -> int:
-    key = f"choose-{name}"
-    told = [f"{number} {visible(token.text)}" for number, token in enumerate(tokens, start=1)]
-    st.session_state[key] = told[now]
+    now = shared_step(trace, first)
+    names = [f"{number} {visible(token.text)}" for number, token in enumerate(trace.predicted_tokens, start=1)]
+    st.session_state["choose-step"] = names[now]
 
     def chosen() -> None:
-        share(**{name: str(st.session_state[key]).split(" ", 1)[0]})
+        write(STEP.change(names.index(st.session_state["choose-step"])))
 
-    st.selectbox(label, told, key=key, on_change=chosen, width=230)
+    st.selectbox(label, names, key="choose-step", on_change=chosen, width=230)
     return now

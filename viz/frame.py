@@ -10,36 +10,25 @@ import streamlit as st
 from model_core.checkpoint import CheckpointError
 from model_core.config import DecodingConfig
 from model_core.translator import EmptyInput, InputError, Translator
+from viz.languages import COPY, examples_of, sentence_label
+from viz.link import CHECKPOINT, LETTERS, TEXT, Page
+from viz.linked import PAGE, clear, follow, read, restore, settle, write
 from viz.messages import Kind, tell, tell_bytes, tell_cut_off, tell_removed
 from viz.navigation import navigation_bar
-from viz.shared import PAGE, restore, share, shared
-from viz.translators import FIRST_CHOICE, Found, checkpoint_names, find_trace, load_translator
+from viz.translators import Found, checkpoint_names, find_trace, load_translator
 
 THE_SENTENCE = "The sentence"
 SEARCH = DecodingConfig(strategy="beam", beam_width=5)
-EXAMPLES: dict[str, tuple[str, ...]] = {
-    "en-fr": (
-        "How are you?",
-        "I don't speak French.",
-        "Kate went to the bank after work yesterday and deposited a check there.",
-        "I went fishing by the river yesterday, remaining near the bank the whole afternoon.",
-        "The animal didn't cross the street because it was too tired.",
-    ),
-    "copy": ("a b c d", "d c b a", "a b a b a b", "p o n m l k j i h g"),
-}
-
-_ARRIVED = "page-has-just-opened"
 
 
-def open_page(title: str, lead: str, *, choose: bool = True) -> Translator | None:
+def open_page(page: Page, title: str, lead: str, *, choose: bool = True) -> Translator | None:
     """The bar, the title, one sentence on what is seen, and the choice of the checkpoint.
 
     Returns the checkpoint's translator, or None where it can't be had: the page says why, and the others stay on
     offer. With `choose` False nothing is chosen or loaded.
     """
-    restore()
-    st.session_state[_ARRIVED] = st.session_state.get(PAGE) != title
-    st.session_state[PAGE] = title
+    restore(page)
+    st.session_state[PAGE] = page
     navigation_bar()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container():
@@ -56,17 +45,14 @@ def _choose_checkpoint() -> Translator | None:
     if not names:
         st.error("There is no checkpoint in the folder checkpoints/: train one with `python -m model_core train`.")
         return None
-    asked = shared("checkpoint", names[0])
-    if asked not in names:
+    asked = read(CHECKPOINT)
+    if asked is not None and asked not in names:
         tell(f"There is no checkpoint {asked}: this is {names[0]}.", "warning")
-        asked = names[0]
-    name = asked
+        clear(CHECKPOINT)
+    name, chosen = follow(CHECKPOINT, default=names[0], options=names)
+    name = name or names[0]
     if len(names) > 1:
-        if st.session_state[_ARRIVED]:  # another page's control of the same name is not this one
-            st.session_state["checkpoint"] = asked
-        st.session_state.setdefault("checkpoint", asked)
-        name = st.segmented_control("Checkpoint", names, required=True, key="checkpoint") or asked
-    share(checkpoint=None if name == FIRST_CHOICE else name)
+        st.segmented_control("Checkpoint", names, required=True, key=CHECKPOINT.name, on_change=chosen)
     try:
         return load_translator(name)
     except CheckpointError as error:
@@ -74,30 +60,30 @@ def _choose_checkpoint() -> Translator | None:
         return None
 
 
-def ask_sentence(translator: Translator, examples: Mapping[str, Sequence[str]] = EXAMPLES) -> str:
-    """The text box, and examples that fill it with one click. Each checkpoint has a text of its own."""
-    name = translator.checkpoint.name
-    copies = name == "copy"
-    offered = tuple(examples.get(name, EXAMPLES.get(name, ())))
-    first = offered[0] if offered else ""
-    key = "letters" if copies else "text"
-    text = shared(key, first)
-    # Another page's box of the same name is not this one. Otherwise written only where it differs: see `viz.linked`.
-    if st.session_state[_ARRIVED] or st.session_state.get(key) != text:
-        st.session_state[key] = text
+def ask_sentence(translator: Translator, own_examples: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The text box, and examples that fill it with one click: the page's own for this direction (see
+    `viz.languages.direction`), or else the checkpoint's. Letters and sentences are kept apart."""
+    about = translator.checkpoint.about
+    offered = examples_of(about, own_examples)
+    key = LETTERS if about.task == COPY else TEXT
+    text = read(key)
+    if text is None:
+        text = offered[0] if offered else ""
+    settle(key.name, text)
 
     def take(example: str) -> None:
-        share(**{key: example})
+        write(key.change(example))
 
     st.text_input(
-        "Letters to copy: a to p, with blanks between" if copies else "English sentence",
-        key=key,
-        on_change=lambda: take(st.session_state[key]),
+        sentence_label(about),
+        key=key.name,
+        on_change=lambda: take(st.session_state[key.name]),
         placeholder="Type a sentence and press Enter",
     )
     with st.container(horizontal=True, gap="small", key="examples"):
         for number, example in enumerate(offered):
-            st.button(example, key=f"example-{name}-{number}", type="tertiary", on_click=take, args=(example,))
+            name = f"example-{translator.checkpoint.name}-{number}"
+            st.button(example, key=name, type="tertiary", on_click=take, args=(example,))
     return text
 
 

@@ -9,6 +9,8 @@ import streamlit as st
 
 from viz.glossary import glossary
 
+PAGES = Path(__file__).resolve().parent / "pages"
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -21,7 +23,8 @@ class Entry:
 
     @property
     def script(self) -> str:
-        return f"viz/pages/{self.name}.py"
+        """The script's absolute path, so that the app starts from any folder."""
+        return str(PAGES / f"{self.name}.py")
 
 
 ENTRIES = (
@@ -36,7 +39,7 @@ ENTRIES = (
 
 
 def navigation_bar() -> None:
-    """Links to all pages. They carry nothing: `viz.shared` brings the selection along."""
+    """Links to all pages. They carry nothing: `viz.linked` brings the selection along."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="navigation"):
         for entry in ENTRIES:
             if not Path(entry.script).exists():

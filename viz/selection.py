@@ -1,13 +1,12 @@
-"""Which map is looked at, and how: the part of a page's state that its link carries. No streamlit here."""
+"""Which map is looked at: a site, a layer and a head, as far as a trace has them. Needs no streamlit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model_core.trace import SITES, Site, TranslationTrace
-
-MEAN = "mean"
+from model_core.trace import Site, TranslationTrace
+from viz.link import HEAD, LAYER, MEAN, SITE, Change, Mean
+from viz.link_kinds import within
 
 
 @dataclass(frozen=True)
@@ -18,28 +17,27 @@ class Selection:
     layer: int
     head: int | None
 
-    def as_query(self) -> dict[str, str]:
-        """As a link has it: layers and heads count from 1 there, as on the page."""
-        return {
-            "site": self.site,
-            "layer": str(self.layer + 1),
-            "head": MEAN if self.head is None else str(self.head + 1),
-        }
+    @property
+    def head_text(self) -> str:
+        """The head as links and names of files have it: counted from 1, or "mean"."""
+        return MEAN if self.head is None else str(self.head + 1)
+
+    def changes(self) -> tuple[Change, Change, Change]:
+        """This selection in a link."""
+        head = MEAN if self.head is None else self.head
+        return SITE.change(self.site), LAYER.change(self.layer), HEAD.change(head)
 
 
-def selection_from(query: Mapping[str, str], trace: TranslationTrace, default: Selection) -> Selection:
-    """What a link selects; whatever it leaves out, misspells or this trace does not have is the default's."""
-    named: dict[str, Site] = {site: site for site in SITES}
-    site = named.get(query.get("site", ""), default.site)
+def selection_of(
+    site: Site | None, layer: int | None, head: int | Mean | None, trace: TranslationTrace, default: Selection
+) -> Selection:
+    """What a link selects; whatever it leaves out or this trace does not have is the default's."""
+    site = default.site if site is None else site
     maps = trace.maps(site)
-    layer = index_from(query.get("layer", ""), maps.layers)
-    head = index_from(query.get("head", ""), maps.heads)
-    if head is None and query.get("head") != MEAN and default.head is not None and default.head < maps.heads:
-        head = default.head
-    return Selection(site, min(default.layer, maps.layers - 1) if layer is None else layer, head)
-
-
-def index_from(text: str, count: int) -> int | None:
-    """A number counted from 1 as an index, if it lies within `count`."""
-    plain = len(text) <= 6 and text.isascii() and text.isdigit()
-    return int(text) - 1 if plain and 1 <= int(text) <= count else None
+    layer = within(layer, maps.layers)
+    if head == MEAN:
+        chosen = None
+    else:
+        chosen = within(head, maps.heads)
+        chosen = within(default.head, maps.heads) if chosen is None else chosen
+    return Selection(site, min(default.layer, maps.layers - 1) if layer is None else layer, chosen)

@@ -17,7 +17,6 @@ from tests.app.opened import ROOT, open_app, texts
 from tests.examples import PAGE_SEARCH
 from tests.small_traces import small_trace
 from viz.panels.attend.heads import badge_sentence, extremes, table_of
-from viz.panels.attend.lines import heads_from, heads_text
 from viz.panels.attend.sites import at_site
 from viz.selection import Selection
 
@@ -81,14 +80,6 @@ def test_the_selected_row_is_told_under_the_heatmap() -> None:
     wanted = f"looks most at “{trace.source_tokens[int(row.argmax())].text}”, {row.max():.2f}."
     assert any(line.startswith("The selected row, 3:") and line.endswith(wanted) for line in texts(app).splitlines())
     assert "The selected row" not in texts(run(site="cross", layer="2", head="4"))
-
-
-def test_heads_in_a_link() -> None:
-    assert heads_from("3,1,9", 5, ()) == (0, 2)
-    assert heads_from("all", 3, ()) == (0, 1, 2)
-    assert heads_from("none", 3, (1,)) == ()
-    assert heads_from("x", 3, (1,)) == (1,)
-    assert [heads_text(on, 3) for on in ((0, 2), (0, 1, 2), ())] == ["1,3", "all", "none"]
 
 
 def test_a_site_with_fewer_layers_and_heads_shows_its_last_and_the_mean() -> None:

@@ -62,7 +62,7 @@ def test_a_second_look_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) ->
 
     def counted(self: Translator, text: str, *args: object, **options: object) -> object:
         calls.append(text)
-        return real(self, text, *args, **options)  # pyright: ignore[reportArgumentType]
+        return real(self, text, *args, **options)  # pyright: ignore[reportCallIssue, reportArgumentType]
 
     monkeypatch.setattr(Translator, "translate", counted)
     app.button(key="inside-next").click().run()

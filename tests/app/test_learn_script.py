@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from model_core.training import live, live_training
 from tests.app.opened import ROOT, open_app, texts
+from viz import translators
 from viz.panels.learn import panel as learn_panel
 from viz.panels.learn import runs as learn_runs
 from viz.panels.learn.settings import EXPERIMENTS, PROPOSED
@@ -194,7 +195,7 @@ def test_a_full_server_and_an_error_in_a_training_are_told(monkeypatch: pytest.M
 
 def test_without_the_shipped_moments_one_can_still_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy", ignore=shutil.ignore_patterns("moment-*"))
-    monkeypatch.setattr(learn_panel, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(translators, "CHECKPOINTS", tmp_path)
     app = open_app("learn", **SMALL)
     assert not app.exception and "can't be shown" in texts(app)
     app.button(key="start").click().run()

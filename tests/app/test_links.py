@@ -61,7 +61,7 @@ def test_a_sentence_may_be_called_infinite() -> None:
 
 
 def test_no_box_for_whole_numbers_is_bound_by_streamlit() -> None:
-    """Streamlit makes an int of what the link says before it looks at it: see `viz.linked.linked_number`."""
+    """Streamlit makes an int of what the link says before it looks at it: see `viz.linked.number`."""
     for path in sorted((ROOT / "viz").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".number_input"):

@@ -6,7 +6,8 @@ import pytest
 
 from model_core.trace import TranslationTrace
 from tests.small_traces import small_trace
-from viz.selection import Selection, selection_from
+from viz.link import HEAD, LAYER, SITE
+from viz.selection import Selection, selection_of
 
 DEFAULT = Selection("cross", 1, None)
 
@@ -16,10 +17,17 @@ def trace() -> TranslationTrace:
     return small_trace(encoder=(2, 3), decoder=(3, 5))
 
 
+def selected(query: dict[str, str], trace: TranslationTrace, default: Selection) -> Selection:
+    texts = {name: [text] for name, text in query.items()}
+    site, layer, head = (SITE.value(texts.get("site", [])), LAYER.value(texts.get("layer", [])), texts.get("head", []))
+    return selection_of(site, layer, HEAD.value(head), trace, default)
+
+
 @pytest.mark.parametrize("head", [None, 0, 4])
 def test_a_selection_survives_the_link(trace: TranslationTrace, head: int | None) -> None:
     selection = Selection("decoder_self", 2, head)
-    assert selection_from(selection.as_query(), trace, DEFAULT) == selection
+    query = {change.key.name: change.texts[0] for change in selection.changes()}
+    assert selected(query, trace, DEFAULT) == selection
 
 
 @pytest.mark.parametrize(
@@ -36,10 +44,8 @@ def test_a_selection_survives_the_link(trace: TranslationTrace, head: int | None
     ],
 )
 def test_nonsense_gives_the_default(trace: TranslationTrace, query: dict[str, str]) -> None:
-    assert selection_from(query, trace, DEFAULT) == DEFAULT
+    assert selected(query, trace, DEFAULT) == DEFAULT
 
 
 def test_what_another_trace_has_is_replaced(trace: TranslationTrace) -> None:
-    assert selection_from({"site": "encoder_self"}, trace, Selection("cross", 5, 4)) == Selection(
-        "encoder_self", 1, None
-    )
+    assert selected({"site": "encoder_self"}, trace, Selection("cross", 5, 4)) == Selection("encoder_self", 1, None)

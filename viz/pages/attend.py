@@ -9,11 +9,11 @@ import streamlit as st
 from model_core.trace import TraceError, TranslationTrace
 from viz.components.chips import chips
 from viz.frame import ask_sentence, find, open_page, show_notes
+from viz.languages import reads_english
 from viz.messages import tell
 from viz.panels.attend.panel import attention_panel
 from viz.wording import counted, fixed, percent
 
-COPIES = "copy"
 STORY = "viz/pages/meaning.py"
 
 
@@ -68,12 +68,13 @@ def show_translation(trace: TranslationTrace) -> None:
 def page() -> None:
     """The whole page."""
     translator = open_page(
+        "attend",
         "Regard",
         "Watch a Transformer translate: type a sentence, then look at every attention map behind its translation.",
     )
     sentence_place, more = st.container(), st.container(horizontal=True, vertical_alignment="center", key="story")
     with more:
-        if translator is not None and translator.checkpoint.name != COPIES:
+        if translator is not None and reads_english(translator.checkpoint.about):
             st.page_link(STORY, label="One word, two meanings: the story of “bank”", icon=":material/arrow_forward:")
         trace = uploaded_trace()
     if trace is not None:

@@ -7,12 +7,13 @@ import streamlit as st
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.frame import about, ask_sentence, open_page
+from viz.link import WRITER
+from viz.linked import choice
 from viz.panels.decode.found import found_view
 from viz.panels.decode.typed import typed_view
 from viz.wording import counted
 
 LEAD = "At every step the model holds some pieces likelier than others, takes one, and reads it back: step through it."
-WRITERS = ("the model writes", "you write")
 
 DISTRIBUTION = (
     r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t}, x), \quad "
@@ -35,20 +36,12 @@ piece that is written (Vaswani et al. 2017, section 3.2.3).
 
 
 def page() -> None:
-    translator = open_page("Decode", LEAD)
+    translator = open_page("decode", "Decode", LEAD)
     if translator is None:
         return
     text = ask_sentence(translator)
-    writer = st.segmented_control(
-        "Who writes the translation?",
-        WRITERS,
-        default=WRITERS[0],
-        required=True,
-        key="writer",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    view = typed_view if writer == WRITERS[1] else found_view
+    writer = choice("Who writes the translation?", WRITER, hide_label=True)
+    view = typed_view if writer == "you write" else found_view
     trace = view(translator, text)
     if trace is not None:
         explain(translator, trace)

@@ -13,7 +13,7 @@ from viz.panels.inside.model import model_panel
 from viz.panels.inside.panel import head_anatomy, stage_panel
 from viz.selection import Selection
 
-EXAMPLES = {
+EXAMPLES = {  # by `viz.languages.direction`
     "en-fr": ("How are you?", "I don't speak French.", "He sat on the bank of the river."),
     "copy": ("a b c d", "d c b a", "a b a b a b"),
 }
@@ -56,7 +56,7 @@ def about_inside(translator: Translator, trace: TranslationTrace, selection: Sel
 
 
 translator = open_page(
-    "Inside a head", "Every number of one attention head, from its input to what it adds to each token."
+    "inside", "Inside a head", "Every number of one attention head, from its input to what it adds to each token."
 )
 if translator is not None:
     text = ask_sentence(translator, EXAMPLES)

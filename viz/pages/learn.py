@@ -27,6 +27,7 @@ its position tells which of them comes next. *Mean weight there* is the mean of 
 def page() -> None:
     """The whole page."""
     open_page(
+        "learn",
         "Learn",
         "A small Transformer learns to copy letters while you watch: its cross-attention turns into a diagonal.",
         choose=False,

@@ -10,31 +10,26 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.choose import choose_map
 from viz.frame import about, ask_sentence, find, open_page, show_notes
-from viz.linked import linked
+from viz.languages import COPY, by_direction
+from viz.link import ROW, SECOND, SECOND_LETTERS, Row
+from viz.linked import choice, text_box
 from viz.panels.masks.effect import effect, reset
 from viz.panels.masks.panel import show_head, three_masks, told_cells
 from viz.panels.masks.runs import run_pass
 from viz.panels.masks.state import Subject, show_turned_cell
 from viz.wording import counted
 
-SECOND = {"en-fr": "No.", "copy": "c a"}
-ROWS = ("first", "second")
+SECOND_EXAMPLES = {"en-fr": "No.", "copy": "c a"}  # by `viz.languages.direction`
 THE_SECOND = "The second sentence"
 
 
 def ask_second(translator: Translator) -> str:
     """The other sentence of the batch."""
-    name = translator.checkpoint.name
-    return (
-        st.text_input(
-            "Second sentence of the batch",
-            SECOND.get(name, ""),
-            key="letters2" if name == "copy" else "second",
-            bind="query-params",
-            placeholder="Type another sentence, to see padding",
-        )
-        or ""
-    )
+    itself = translator.checkpoint.about
+    key = SECOND_LETTERS if itself.task == COPY else SECOND
+    example = by_direction(SECOND_EXAMPLES, itself, "")
+    asks = "Type another sentence, to see padding"
+    return text_box("Second sentence of the batch", key, default=example, placeholder=asks)
 
 
 def subjects(translator: Translator, traces: list[TranslationTrace]) -> list[Subject]:
@@ -44,7 +39,7 @@ def subjects(translator: Translator, traces: list[TranslationTrace]) -> list[Sub
     for trace in traces:
         ids = tuple(token.id for token in trace.source_tokens)
         padding = translator.tokenizer.tokens([PAD_ID] * (length - len(ids)))
-        made.append(Subject(trace, Padded(ids, length), (*trace.source_tokens, *padding)))
+        made.append(Subject(trace, Padded(ids, length), (*trace.source_tokens, *padding), translator.config))
     return made
 
 
@@ -53,11 +48,8 @@ def panel(translator: Translator, traces: list[TranslationTrace]) -> None:
     """All pictures; a control reruns nothing else."""
     show_turned_cell()
     batch = subjects(translator, traces)
-    row = "first"
-    if len(batch) > 1:
-        row, chosen = linked("row", {each: each for each in ROWS}, row)
-        st.segmented_control("Sentence looked at", ROWS, required=True, key="row", on_change=chosen)
-    subject = batch[ROWS.index(row)]
+    row = choice("Sentence looked at", ROW) if len(batch) > 1 else ROW.default
+    subject = batch[ROW.options.index(row)]
     setting = three_masks(subject, [each.keys for each in batch])
     st.subheader("In one head: scores, mask, softmax", anchor=False, divider="gray")
     selection = choose_map(subject.trace, mean=False, first="decoder_self")
@@ -70,7 +62,9 @@ def panel(translator: Translator, traces: list[TranslationTrace]) -> None:
         with st.expander(counted(len(lines), "turned cell"), expanded=len(lines) < 5):
             st.text("\n".join(lines))
             st.button("Reset all masks", on_click=reset)
-    padded = next((ROWS[i] for i, each in enumerate(batch) if each.source.padding), None)
+    padded: Row | None = next(
+        (option for option, each in zip(ROW.options, batch, strict=False) if each.source.padding), None
+    )
     effect(translator, subject, setting, selection, (passes[0], passes[1]), padded)
     explain(translator, subject)
 
@@ -101,6 +95,7 @@ def explain(translator: Translator, subject: Subject) -> None:
 def page() -> None:
     """The whole page."""
     translator = open_page(
+        "masks",
         "Masks",
         "A mask says who may look at whom: here are all three masks, what they do to one head's scores, and what "
         "happens when you change them.",

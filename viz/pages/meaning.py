@@ -5,21 +5,24 @@ from __future__ import annotations
 import streamlit as st
 
 from model_core.translator import Translator
+from viz.checkpoints import first_checkpoint
 from viz.frame import about, open_page
+from viz.languages import COPY, pair_name, reads_english
+from viz.link import CHECKPOINT
+from viz.linked import write
 from viz.messages import tell
 from viz.panels.meaning.layers import layers_panel
 from viz.panels.meaning.panels import attention_of_word, find_traces, translations, whole_sentences
 from viz.panels.meaning.sentences import Sentence, SharedWord, ask_sentences, choose_word
-from viz.translators import FIRST_CHOICE
+from viz.translators import checkpoint_names
 
-COPIES = "copy"
 NOTES = """
 - **Grey line**: cosines of the ambiguous words of one held-out sentence a sense, pairs of different words only. That
   contextual vectors fill a narrow cone, and have to be read against such a line, is from Ethayarajh (2019), *How
   Contextual are Contextualized Word Representations?*
-- **French word**: the words whose pieces are predicted while cross-attention, averaged over the heads of the layer that
-  aligns best, gives the word more than any other source word; the probability is the product of their pieces'
-  probabilities. Attention is a good hint at what was translated into what, and no proof.
+- **The word that comes out**: the words whose pieces are predicted while cross-attention, averaged over the heads of
+  the layer that aligns best, gives the word more than any other source word; the probability is the product of their
+  pieces' probabilities. Attention is a good hint at what was translated into what, and no proof.
 - **Map between the senses**: a linear probe (Alain & Bengio 2016), ridge regression with λ = 0.1 from the word's vector
   to +1 for its sense and −1 for the others. Every point is placed by a probe that was fitted without it, yours by the
   probe of all; held-out sentences, which the model never saw, are told by a probe of the training sentences.
@@ -32,9 +35,20 @@ NOTES = """
 """
 
 
-def switch() -> None:
-    """Back to the model that translates."""
-    st.session_state["checkpoint"] = FIRST_CHOICE
+def offer_switch(translator: Translator) -> None:
+    """Why this page has nothing to show of the model, and the way to one of which it has."""
+    if translator.checkpoint.about.task == COPY:
+        reason = (
+            "This model copies letters, and letters have no senses. The model that translates has words to compare."
+        )
+    else:
+        reason = "This model does not read English, and the ambiguous words of this page are English."
+    tell(reason)
+    other = first_checkpoint(reads_english)
+    if other is not None:
+        name, itself = other
+        change = CHECKPOINT.change(name, default=checkpoint_names()[0])
+        st.button(f"Switch to {pair_name(itself)}", on_click=write, args=(change,))
 
 
 def explain(sentences: list[Sentence], shared: SharedWord | None) -> None:
@@ -64,7 +78,7 @@ def compare(translator: Translator) -> None:
         return
     shared = choose_word(sentences)
     traces = find_traces(translator, sentences)
-    translations(traces, shared)
+    translations(translator.checkpoint.about, traces, shared)
     if shared is not None:
         layers_panel(translator, shared)
         attention_of_word(traces, shared)
@@ -75,17 +89,17 @@ def compare(translator: Translator) -> None:
 def page() -> None:
     """The whole page."""
     translator = open_page(
+        "meaning",
         "Meaning",
-        "One word in several sentences: layer by layer, the words around it change its vector, and with it the French "
-        "word that comes out.",
+        "One word in several sentences: layer by layer, the words around it change its vector, and with it what it "
+        "is translated into.",
     )
     if translator is None:
         return
-    if translator.checkpoint.name == COPIES:
-        tell("This model copies letters, and letters have no senses. The model that translates has words to compare.")
-        st.button("Switch to English–French", on_click=switch)
-        return
-    compare(translator)
+    if reads_english(translator.checkpoint.about):
+        compare(translator)
+    else:
+        offer_switch(translator)
 
 
 page()

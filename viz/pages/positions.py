@@ -7,18 +7,30 @@ import streamlit as st
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.frame import about, ask_sentence, find, open_page, show_notes
-from viz.panels.positions.encoding import Settings, encoding_panel, follow_checkpoint, own_settings
+from viz.link import (
+    ALL_CHANGES,
+    BACK,
+    BOTH,
+    CHANGE,
+    ORDER_SEED,
+    POSITIONS_VIEW,
+    SHIFT,
+    SHUFFLE_SEED,
+    PositionsView,
+)
+from viz.linked import is_given, read, write
+from viz.panels.positions.encoding import EncodingSize, encoding_panel, follow_checkpoint, own_settings
 from viz.panels.positions.facts import equivariance_panel, norms_panel
 from viz.panels.positions.sentence import experiment_panel
 
-VIEWS = {
+VIEWS: dict[PositionsView, str] = {
     "encoding": "Encoding",
     "sentence": "Lengths",
     "experiment": "Experiment",
     "order": "Word order",
 }
-_OF_THE_EXPERIMENT = ("change", "shift", "seed", "both", "back", "all")
-EXAMPLES = {
+_OF_THE_EXPERIMENT = (CHANGE, SHIFT, SHUFFLE_SEED, BOTH, BACK, ALL_CHANGES)
+EXAMPLES = {  # by `viz.languages.direction`
     "en-fr": (
         "The woman loves the man.",
         "The dog saw the cat.",
@@ -59,24 +71,25 @@ def about_positions(translator: Translator, trace: TranslationTrace | None) -> N
         )
 
 
-def linked_view() -> str:
+def linked_view() -> PositionsView:
     """The view that the link names, or the one that its settings belong to."""
-    asked, query = st.query_params.get("view", ""), st.query_params
-    if asked in VIEWS:
-        return asked
-    if any(name in query for name in _OF_THE_EXPERIMENT):
+    named = read(POSITIONS_VIEW)
+    if named is not None:
+        return named
+    if any(map(is_given, _OF_THE_EXPERIMENT)):
         return "experiment"
-    return "order" if "order" in query else "encoding"
+    return "order" if is_given(ORDER_SEED) else "encoding"
 
 
-def views(translator: Translator, trace: TranslationTrace, own: Settings) -> None:
+def views(translator: Translator, trace: TranslationTrace, own: EncodingSize) -> None:
     """Four views, of which only the open one is computed."""
-    st.session_state["view"] = VIEWS[linked_view()]
+    st.session_state[POSITIONS_VIEW.name] = VIEWS[linked_view()]
+    names: dict[str, PositionsView] = {title: name for name, title in VIEWS.items()}
 
     def chosen() -> None:
-        st.query_params["view"] = next(link for link, told in VIEWS.items() if told == st.session_state["view"])
+        write(POSITIONS_VIEW.change(names[st.session_state[POSITIONS_VIEW.name]]))
 
-    encoding, sentence, experiment, order = st.tabs(list(VIEWS.values()), key="view", on_change=chosen)
+    encoding, sentence, experiment, order = st.tabs(list(names), key=POSITIONS_VIEW.name, on_change=chosen)
     if encoding.open:
         with encoding:
             encoding_panel(own, len(trace.source_tokens))
@@ -94,6 +107,7 @@ def views(translator: Translator, trace: TranslationTrace, own: Settings) -> Non
 def page() -> None:
     """The whole page."""
     translator = open_page(
+        "positions",
         "Positions",
         "See how each token is told where it stands, and what the model does when it is not.",
     )

@@ -14,12 +14,14 @@ from model_core.trace import AttentionMaps, Site, TranslationTrace
 from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.figures.head_statistics import head_statistics_figure
+from viz.link import STATISTIC, Statistic
+from viz.linked import read, write
 from viz.panels.attend.names import file_name
 from viz.picture import show_figure
 from viz.selection import Selection
 
 Statistics = dict[str, NDArray[np.float64]]
-NAMES = {
+NAMES: dict[Statistic, str] = {
     "nats": "entropy in nats",
     "entropy": "entropy, 0 to 1",
     "first": "share on the first token",
@@ -28,7 +30,7 @@ NAMES = {
     "diagonal": "share on the diagonal",
     "last": "share on the last token",
 }
-COLUMNS = {
+COLUMNS: dict[Statistic, str] = {
     "nats": "entropy, nats",
     "entropy": "entropy, 0 to 1",
     "first": "on first token",
@@ -91,15 +93,15 @@ def heads_table(trace: TranslationTrace, selection: Selection, trace_key: str) -
     )
 
 
-def choose_statistic(statistics: Statistics) -> str:
+def choose_statistic(statistics: Statistics) -> Statistic:
     """The one that the heatmap shows; it is in the link. What this site does not have becomes the first one."""
-    asked = st.query_params.get("statistic", "entropy")
-    now = asked if asked in statistics else "entropy"
+    asked = read(STATISTIC)
+    now = asked if asked in statistics else STATISTIC.default
     st.session_state["choose-statistic"] = NAMES[now]
-    names = {NAMES[name]: name for name in statistics}
+    names: dict[str, Statistic] = {label: name for name, label in NAMES.items() if name in statistics}
 
     def chosen() -> None:
-        st.query_params["statistic"] = names[st.session_state["choose-statistic"]]
+        write(STATISTIC.change(names[st.session_state["choose-statistic"]]))
 
     st.selectbox("Statistic", list(names), key="choose-statistic", on_change=chosen, width=280)
     return now
@@ -139,4 +141,6 @@ def table_of(statistics: Statistics) -> pd.DataFrame:
         "head": [head + 1 for _, head in places],
         "does nearly only": [", ".join(badges(statistics, layer, head)) for layer, head in places],
     }
-    return pd.DataFrame(columns | {COLUMNS[name]: values.ravel() for name, values in statistics.items()})
+    return pd.DataFrame(
+        columns | {label: statistics[name].ravel() for name, label in COLUMNS.items() if name in statistics}
+    )

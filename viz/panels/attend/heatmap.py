@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,57 +13,30 @@ from model_core.trace.view import AttentionView, hide_special, merge_words, view
 from viz.appearance import is_dark
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
+from viz.link import HIDE, RANGE, RENORMALISE, SCALE, STEP, TOKEN, WORDS, Range, Scale
+from viz.link_kinds import within
+from viz.linked import choice, read, toggle
 from viz.panels.attend.names import file_name, map_name, what_is_seen
 from viz.picture import Format, chart_config, csv_button, html_button
-from viz.selection import Selection, index_from
-from viz.shared import shared
+from viz.selection import Selection
 from viz.theme import visible
-
-Scale = Literal["linear", "root"]
-Range = Literal["0 to 1", "fitted"]  # a link carries an option as it is shown
 
 
 def options() -> tuple[bool, bool, bool, Scale, Range, Format]:
     """How the map is shown; every choice is in the link."""
     with st.popover("View", icon=":material/tune:"):
-        words = st.toggle(
-            "Merge pieces into words",
-            key="words",
-            bind="query-params",
-            help="Sum over a word's key pieces, mean over its query pieces: rows still sum to 1.",
-        )
-        hide = st.toggle(
-            "Hide special tokens", key="hide", bind="query-params", help="Leaves out <s> and </s>.".replace("<", "\\<")
-        )
-        again = st.toggle(
-            "Renormalise rows",
-            key="renormalise",
-            bind="query-params",
-            disabled=not hide,
-            help="Divides each row by what is left of it.",
-        )
-        scale = st.segmented_control(
-            "Colour",
-            get_args(Scale),
-            default="linear",
-            required=True,
-            key="scale",
-            bind="query-params",
-            help="root: the colour of the weight's square root, so that faint weights show. Numbers stay true.",
-        )
-        span = st.segmented_control(
-            "Range",
-            get_args(Range),
-            default="0 to 1",
-            required=True,
-            key="range",
-            bind="query-params",
-            help="fitted: colours from the smallest to the largest weight of this map.",
-        )
+        summed = "Sum over a word's key pieces, mean over its query pieces: rows still sum to 1."
+        words = toggle("Merge pieces into words", WORDS, help=summed)
+        hide = toggle("Hide special tokens", HIDE, help="Leaves out <s> and </s>.".replace("<", "\\<"))
+        divided = "Divides each row by what is left of it."
+        again = toggle("Renormalise rows", RENORMALISE, disabled=not hide, help=divided)
+        rooted = "root: the colour of the weight's square root, so that faint weights show. Numbers stay true."
+        scale = choice("Colour", SCALE, help=rooted)
+        span = choice("Range", RANGE, help="fitted: colours from the smallest to the largest weight of this map.")
         picture = st.segmented_control(
             "The camera button saves", get_args(Format), default="PNG", required=True, key="picture"
         )
-    return words, hide, again and hide, scale or "linear", span or "0 to 1", picture or "PNG"
+    return words, hide, again and hide, scale, span, picture or "PNG"
 
 
 def as_viewed(view: AttentionView, words: bool, hide: bool, renormalise: bool) -> AttentionView:
@@ -92,8 +65,7 @@ def downloads(trace: TranslationTrace, selection: Selection, view: AttentionView
 def selected_row(view: AttentionView) -> str:
     """A sentence on the row of the shared token or step; empty where the link names none. The figure itself stays as
     it is: a mark in it would make it start anew and lose its zoom."""
-    asked = shared("token" if view.site == "encoder_self" else "step")
-    row = index_from(asked, len(view.query_tokens))
+    row = within(read(TOKEN if view.site == "encoder_self" else STEP), len(view.query_tokens))
     if row is None:
         return ""
     key = int(view.weights[row].argmax())

@@ -10,18 +10,20 @@ from model_core.trace import Site, TranslationTrace
 from model_core.trace.view import view_maps
 from viz.appearance import is_dark
 from viz.components.head_view import Shown, head_view
+from viz.link import LINES_HEADS, LINES_MASS, LINES_PIN, STEP, TOKEN, Key
+from viz.link_kinds import within
+from viz.link_values import HeadSet
+from viz.linked import read, write
 from viz.panels.attend.names import file_name, layer_name
-from viz.selection import Selection, index_from
-from viz.shared import share, shared
+from viz.selection import Selection
 
 # What all pages share of the tokens on either side of a site: a source token, or a step of the decoder.
-SHARED_AS: dict[Site, tuple[str, str]] = {
-    "encoder_self": ("token", "token"),
-    "decoder_self": ("step", "step"),
-    "cross": ("step", "token"),
+SHARED_AS: dict[Site, tuple[Key[int | None], Key[int | None]]] = {
+    "encoder_self": (TOKEN, TOKEN),
+    "decoder_self": (STEP, STEP),
+    "cross": (STEP, TOKEN),
 }
 MASS = Shown(()).mass
-ALL, NONE = "all", "none"
 _MEMORY = "lines-shown"
 
 
@@ -54,16 +56,15 @@ def asked_for(selection: Selection, sizes: tuple[int, ...]) -> Shown:
     heads, queries, keys = sizes
     remembered: tuple[Selection, Shown] | None = st.session_state.get(_MEMORY)
     last = remembered[1] if remembered else Shown(())
-    asked = st.query_params
     on = own_heads(selection, heads)
     if remembered is None or remembered[0] == selection:
-        on = heads_from(asked.get("heads", ""), heads, last.heads if remembered else on)
-    mass = index_from(asked.get("mass", ""), 100)
-    query, key = (
-        index_from(shared(name), size) for name, size in zip(SHARED_AS[selection.site], (queries, keys), strict=True)
-    )
-    pin = asked.get("pin")
-    return Shown(on, last.mass if mass is None else mass + 1, query, key, pin if pin in ("query", "key") else None)
+        linked = read(LINES_HEADS)
+        there = None if linked is None else linked.among(heads)
+        on = there if there is not None else last.heads if remembered else on
+    mass = read(LINES_MASS)
+    marked = SHARED_AS[selection.site]
+    query, key = (within(read(each), size) for each, size in zip(marked, (queries, keys), strict=True))
+    return Shown(on, last.mass if mass is None else mass, query, key, read(LINES_PIN))
 
 
 def own_heads(selection: Selection, heads: int) -> tuple[int, ...]:
@@ -71,32 +72,13 @@ def own_heads(selection: Selection, heads: int) -> tuple[int, ...]:
     return tuple(range(heads)) if selection.head is None else (selection.head,)
 
 
-def heads_from(text: str, heads: int, default: tuple[int, ...]) -> tuple[int, ...]:
-    """The heads (from 0) that a link names: "all", "none" or "1,3"; the default where it names none that exists."""
-    if text in (ALL, NONE):
-        return tuple(range(heads)) if text == ALL else ()
-    found = {index for part in text.split(",")[:64] if (index := index_from(part, heads)) is not None}
-    return tuple(sorted(found)) or default
-
-
-def heads_text(on: tuple[int, ...], heads: int) -> str:
-    """As a link has it."""
-    return ALL if len(on) == heads else ",".join(str(head + 1) for head in on) or NONE
-
-
 def tell_link(selection: Selection, shown: Shown, heads: int) -> None:
     """Heads, threshold, marked tokens and the pinned side; what is as it was at first is left out."""
     own = shown.heads == own_heads(selection, heads)
-    told = {
-        "heads": None if own else heads_text(shown.heads, heads),
-        "mass": None if shown.mass == MASS else str(shown.mass),
-        "pin": shown.pin,
-    }
-    for name, value in told.items():
-        if value is None:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value
-    for name, index in zip(SHARED_AS[selection.site], (shown.query, shown.key), strict=True):
-        if index is not None:
-            share(**{name: str(index + 1)})
+    marked = zip(SHARED_AS[selection.site], (shown.query, shown.key), strict=True)
+    write(
+        LINES_HEADS.change(None if own else HeadSet.of(shown.heads, heads)),
+        LINES_MASS.change(None if shown.mass == MASS else shown.mass),
+        LINES_PIN.change(shown.pin),
+        *(key.change(index) for key, index in marked if index is not None),
+    )

@@ -38,4 +38,4 @@ def file_name(trace: TranslationTrace, selection: Selection | None = None, what:
     if selection is None:
         return f"regard-{words}"
     site = selection.site.replace("_", "-")
-    return f"regard-{words}-{site}-layer{selection.layer + 1}-{what or selection.as_query()['head']}"
+    return f"regard-{words}-{site}-layer{selection.layer + 1}-{what or selection.head_text}"

@@ -6,13 +6,14 @@ All of it is one fragment: choosing another map reruns nothing else on the page.
 from __future__ import annotations
 
 import hashlib
-from typing import Literal, get_args
 
 import streamlit as st
 
 from model_core.trace import SITES, TranslationTrace
 from viz.choose import shared_selection
 from viz.components.map_picker import map_picker, pack_maps
+from viz.link import ATTEND_VIEW
+from viz.linked import choice, says_otherwise, write
 from viz.panels.attend.about import about_attention
 from viz.panels.attend.heads import heads_panel, heads_table
 from viz.panels.attend.heatmap import heatmap_panel
@@ -20,9 +21,6 @@ from viz.panels.attend.lines import lines_panel
 from viz.panels.attend.names import file_name
 from viz.panels.attend.sites import sites_panel, sites_words
 from viz.selection import Selection
-from viz.shared import share
-
-View = Literal["Heatmap", "Lines", "Three sites", "Heads"]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -49,24 +47,9 @@ def pick_map(trace: TranslationTrace, key: str) -> Selection:
         name=file_name(trace),
     )  # fmt: skip
     selection = Selection(*chosen)
-    told = selection.as_query()
-    if selection != asked or any(name in st.query_params and st.query_params[name] != told[name] for name in told):
-        share(**told)
+    if selection != asked or says_otherwise(*selection.changes()):
+        write(*selection.changes())
     return selection
-
-
-def choose_view() -> View:
-    """How the chosen map is looked at; it is in the link."""
-    chosen = st.segmented_control(
-        "Show as",
-        get_args(View),
-        default="Heatmap",
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return chosen or "Heatmap"
 
 
 @st.fragment
@@ -79,7 +62,7 @@ def attention_panel(trace: TranslationTrace, origin: str) -> None:
         selection = pick_map(trace, key)
         note = st.empty()
     with right:
-        view = choose_view()
+        view = choice("Show as", ATTEND_VIEW, hide_label=True)
         if view == "Heatmap":
             heatmap_panel(trace, selection, note)
         elif view == "Lines":

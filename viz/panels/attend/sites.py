@@ -10,10 +10,10 @@ from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
+from viz.linked import write
 from viz.panels.attend.names import file_name, map_name
 from viz.picture import show_figure
 from viz.selection import Selection
-from viz.shared import share
 
 LABELS: dict[Site, tuple[str, str]] = {
     "encoder_self": ("query: source", "key: source"),
@@ -55,8 +55,8 @@ def _one_site(trace: TranslationTrace, selection: Selection, selected: bool) -> 
         key=f"select-{selection.site}",
         icon=":material/check:" if selected else None,
         help="This is the selected site." if selected else "Select this site.",
-        on_click=share,
-        kwargs=selection.as_query(),
+        on_click=write,
+        args=selection.changes(),
         width="stretch",
     )
     view = view_map(trace, selection.site, selection.layer, selection.head)

@@ -12,7 +12,8 @@ from model_core.config import DecodingConfig
 from model_core.trace import Token
 from model_core.translator import Translation, Translator
 from viz.components.beam_tree import beam_tree, ids_of, pack_tree, places_of
-from viz.panels.decode.link import ids_as_query
+from viz.link import HYPOTHESIS
+from viz.linked import write
 from viz.picture import csv_button
 from viz.theme import visible
 from viz.wording import counted
@@ -52,10 +53,7 @@ def tree_panel(translator: Translator, translation: Translation, traced: tuple[T
     if place is None:
         return
     ids = ids_of(best.beam, place)
-    if ids == best.ids:
-        st.query_params.pop("hypothesis", None)
-    else:
-        st.query_params["hypothesis"] = ids_as_query(ids)
+    write(HYPOTHESIS.change(() if ids == best.ids else ids))
     st.rerun()
 
 

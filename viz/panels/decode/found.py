@@ -8,9 +8,11 @@ from model_core.config import EOS_ID, DecodingConfig
 from model_core.trace import TranslationTrace
 from model_core.translator import EmptyInput, InputError, Translator
 from viz.components.stepper import Draw
+from viz.link import FORCE, HYPOTHESIS
+from viz.link_values import ForcedStart
+from viz.linked import clear, is_unreadable, read, write
 from viz.messages import tell, tell_bytes, tell_cut_off, tell_removed
 from viz.panels.decode.beam import n_best_panel, tree_panel
-from viz.panels.decode.link import Forced, forced_from, ids_from
 from viz.panels.decode.search import Decoding, Ids, decode, draws_of
 from viz.panels.decode.settings import choose_decoding
 from viz.panels.decode.steps import file_name, step_panel, total_in_words
@@ -61,32 +63,29 @@ def _forget_the_old(translator: Translator, text: str, decoding: DecodingConfig)
     before = st.session_state.get(ABOUT, now)
     st.session_state[ABOUT] = now
     if now[0] != before[0]:
-        st.query_params.pop("force", None)
-    if now != before:
-        st.query_params.pop("hypothesis", None)
+        clear(FORCE, HYPOTHESIS)
+    elif now != before:
+        clear(HYPOTHESIS)
 
 
-def _forced() -> Forced:
-    forced = forced_from(st.query_params.get("force", ""))
-    if forced is None:
+def _forced() -> ForcedStart:
+    if is_unreadable(FORCE):
         tell(
             "The forced pieces in this link can't be read (they look like 12-55f-7-91f): nothing is forced.", "warning"
         )
-        del st.query_params["force"]
-    return forced or Forced()
+        clear(FORCE)
+    return read(FORCE)
 
 
 def _hypothesis() -> tuple[int, ...] | None:
-    told = st.query_params.get("hypothesis", "")
-    ids = ids_from(told)
-    if told and ids is None:
+    if is_unreadable(HYPOTHESIS):
         tell("The hypothesis in this link can't be read (it looks like 12-55-7): this is the best one.", "warning")
-        del st.query_params["hypothesis"]
-    return ids
+        clear(HYPOTHESIS)
+    return read(HYPOTHESIS) or None
 
 
 def _decode(
-    translator: Translator, text: str, decoding: DecodingConfig, forced: Forced, hypothesis: tuple[int, ...] | None
+    translator: Translator, text: str, decoding: DecodingConfig, forced: ForcedStart, hypothesis: tuple[int, ...] | None
 ) -> Decoding | None:
     try:
         with st.spinner("Searching …"):
@@ -101,24 +100,18 @@ def _decode(
 
 
 def _drop_all() -> None:
-    for name in ("force", "hypothesis"):
-        st.query_params.pop(name, None)
+    clear(FORCE, HYPOTHESIS)
 
 
 def _drop_hypothesis() -> None:
-    st.query_params.pop("hypothesis", None)
+    clear(HYPOTHESIS)
 
 
-def _undo(forced: Forced) -> None:
-    before = forced.undone()
-    st.query_params.pop("hypothesis", None)
-    if before:
-        st.query_params["force"] = before.as_query()
-    else:
-        st.query_params.pop("force", None)
+def _undo(forced: ForcedStart) -> None:
+    write(FORCE.change(forced.undone()), HYPOTHESIS.change(()))
 
 
-def _show_forced(translator: Translator, forced: Forced) -> None:
+def _show_forced(translator: Translator, forced: ForcedStart) -> None:
     """A line for each forced piece, and the way back."""
     if not forced:
         return

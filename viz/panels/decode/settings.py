@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import streamlit as st
 
 from model_core.config import DecodingConfig, Strategy
-from viz.linked import linked_number
+from viz.link import BEAM, DRAW_SEED, PENALTY, STRATEGY, TEMPERATURE, TOP_K, TOP_P
+from viz.linked import choice, decimal, number
 from viz.panels.decode.search import ALTERNATIVES
 
 HELP: dict[Strategy, str] = {
@@ -19,17 +18,7 @@ HELP: dict[Strategy, str] = {
 
 def choose_strategy() -> Strategy:
     """Greedy, beam or sample."""
-    names = get_args(Strategy)
-    found = st.segmented_control(
-        "Search",
-        names,
-        default="beam",
-        required=True,
-        key="strategy",
-        bind="query-params",
-        help=" ".join(f"**{name}**: {text}" for name, text in HELP.items()),
-    )
-    return found or "beam"
+    return choice("Search", STRATEGY, help=" ".join(f"**{name}**: {text}" for name, text in HELP.items()))
 
 
 def choose_decoding() -> DecodingConfig:
@@ -44,59 +33,30 @@ def choose_decoding() -> DecodingConfig:
 
 
 def _beam() -> DecodingConfig:
-    width = linked_number("Width", 2, 12, 5, key="beam", width=120, help="How many beginnings are carried on.")
-    penalty = st.number_input(
-        "Length penalty α",
-        0.0,
-        2.0,
-        0.6,
-        0.1,
-        key="penalty",
-        bind="query-params",
-        width=150,
-        help="A score is log P / ((5 + length) / 6)^α: 0 compares plain sums, which favours short translations.",
-    )
+    width = number("Width", BEAM, width=120, help="How many beginnings are carried on.")
+    formula = "A score is log P / ((5 + length) / 6)^α: 0 compares plain sums, which favours short translations."
+    penalty = decimal("Length penalty α", PENALTY, step=0.1, width=150, help=formula)
     return DecodingConfig(
         "beam",
         beam_width=width,
-        length_penalty=round(float(penalty), 3),
+        length_penalty=round(penalty, 3),
         n_best=width,
         alternatives=ALTERNATIVES,
     )
 
 
 def _sample() -> DecodingConfig:
-    temperature = st.number_input(
-        "Temperature",
-        0.1,
-        3.0,
-        1.0,
-        0.1,
-        key="temperature",
-        bind="query-params",
-        width=130,
-        help="Log-probabilities are divided by it before the draw: below 1 the likely gets likelier.",
-    )
-    told = "Draw from the k likeliest only; 0: from all."
-    top_k = linked_number("Top k", 0, 1000, 0, key="topk", width=120, help=told)
-    top_p = st.number_input(
-        "Top p",
-        0.05,
-        1.0,
-        1.0,
-        0.05,
-        key="topp",
-        bind="query-params",
-        width=120,
-        help="Draw from the fewest likeliest pieces that hold this share of the probability; 1: from all.",
-    )
-    told = "The same seed draws the same again."
-    seed = linked_number("Seed", 0, 999_999, 0, key="seed", width=120, help=told)
+    below = "Log-probabilities are divided by it before the draw: below 1 the likely gets likelier."
+    temperature = decimal("Temperature", TEMPERATURE, step=0.1, width=130, help=below)
+    top_k = number("Top k", TOP_K, width=120, help="Draw from the k likeliest only; 0: from all.")
+    share = "Draw from the fewest likeliest pieces that hold this share of the probability; 1: from all."
+    top_p = decimal("Top p", TOP_P, step=0.05, width=120, help=share)
+    seed = number("Seed", DRAW_SEED, width=120, help="The same seed draws the same again.")
     return DecodingConfig(
         "sample",
-        temperature=round(float(temperature), 3),
+        temperature=round(temperature, 3),
         top_k=top_k,
-        top_p=round(float(top_p), 3),
+        top_p=round(top_p, 3),
         seed=seed,
         alternatives=ALTERNATIVES,
     )

@@ -13,10 +13,11 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.choose import choose_map, shared_step
 from viz.components.stepper import CacheShape, Draw, pack_steps, stepper
-from viz.panels.decode.link import Forced
+from viz.link import FORCE, HYPOTHESIS, STEP
+from viz.link_values import ForcedStart
+from viz.linked import write
 from viz.picture import csv_button
 from viz.selection import Selection
-from viz.shared import share
 from viz.wording import counted, fixed, probability, slug
 
 
@@ -85,7 +86,7 @@ def step_panel(
     wished = shared_step(trace)
     step, pressed = stepper(packed, step=wished, name=file_name(trace), key="stepper")
     if step != wished:
-        share(step=str(step + 1))
+        write(STEP.change(step))
     if pressed is not None and may_force:
         force(trace, *pressed, marks=tuple(sorted(forced)))
     name = f"{file_name(trace)}-steps"
@@ -95,8 +96,6 @@ def step_panel(
 def force(trace: TranslationTrace, step: int, id_: int, marks: tuple[int, ...]) -> None:
     """Puts the forced beginning into the link, and lets the page decode on from it."""
     written = [token.id for token in trace.predicted_tokens]
-    forced = Forced((), marks).then(written, step, id_)
-    share(step=str(step + 1))
-    st.query_params["force"] = forced.as_query()
-    st.query_params.pop("hypothesis", None)
+    forced = ForcedStart((), marks).then(written, step, id_)
+    write(STEP.change(step), FORCE.change(forced), HYPOTHESIS.change(()))
     st.rerun()

@@ -12,6 +12,9 @@ from model_core.trace import TranslationTrace
 from model_core.translator import EmptyInput, InputError, Translator
 from viz.appearance import is_dark
 from viz.figures.piece_scores import piece_scores, piece_scores_alt
+from viz.languages import own_target_label
+from viz.link import TARGET
+from viz.linked import text_box
 from viz.messages import tell, tell_removed
 from viz.panels.decode.search import ranks_of, search, trace_of
 from viz.panels.decode.steps import file_name, step_panel, total_in_words
@@ -28,16 +31,11 @@ SUGGESTED: dict[str, tuple[str, ...]] = {
 
 def ask_target(translator: Translator, text: str) -> str:
     """The person's own translation, and some that fill the box with one click."""
-    copies = translator.checkpoint.name == "copy"
-    target = st.text_input(
-        "Your own copy of the letters" if copies else "Your own French",
-        key="target",
-        bind="query-params",
-        placeholder="Type a translation and press Enter",
-    )
+    label = own_target_label(translator.checkpoint.about)
+    target = text_box(label, TARGET, placeholder="Type a translation and press Enter")
 
     def take(suggestion: str) -> None:
-        st.session_state["target"] = suggestion
+        st.session_state[TARGET.name] = suggestion
 
     def take_best() -> None:
         try:
@@ -50,7 +48,7 @@ def ask_target(translator: Translator, text: str) -> str:
         for number, suggestion in enumerate(SUGGESTED.get(text, ())):
             st.button(suggestion, key=f"suggestion-{number}", type="tertiary", on_click=take, args=(suggestion,))
         st.button("The model's own", key="suggestion-own", type="tertiary", on_click=take_best)
-    return target or ""
+    return target
 
 
 def scores_table(trace: TranslationTrace, ranks: tuple[int, ...]) -> pd.DataFrame:

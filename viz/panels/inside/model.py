@@ -11,8 +11,9 @@ from model_core.experiments.anatomy import PartSize, part_sizes
 from model_core.trace import Site, TranslationTrace
 from model_core.translator import Translator
 from viz.components.model_diagram import Block, Stack, model_diagram
+from viz.link import LAYER, SITE
+from viz.linked import write
 from viz.selection import Selection
-from viz.shared import share
 from viz.wording import counted
 
 SITE_OF: dict[tuple[str, str], Site] = {
@@ -91,7 +92,7 @@ def size_table(sizes: Sequence[PartSize]) -> dict[str, list[object]]:
 
 
 def _take(site: Site, layer: int) -> None:
-    share(site=site, layer=str(layer + 1))
+    write(SITE.change(site), LAYER.change(layer))
 
 
 def model_panel(translator: Translator, trace: TranslationTrace, selection: Selection) -> None:

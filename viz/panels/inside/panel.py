@@ -13,13 +13,16 @@ from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.components.matrix import Cell, matrix
 from viz.figures.products import product_bars
+from viz.link import CELL, PROJECTION, STAGE, Projection
+from viz.link_kinds import within
+from viz.linked import choice, read, write
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.files import downloads, table_csv
 from viz.panels.inside.labels import Labels
 from viz.panels.inside.matrices import Shown, Stage
-from viz.panels.inside.stages import PROJECTIONS, STAGES, stage_at
+from viz.panels.inside.stages import STAGES, stage_at
 from viz.picture import show_figure
-from viz.selection import Selection, index_from
+from viz.selection import Selection
 from viz.wording import counted, significant
 
 _NAMES = [f"{number} {name}" for number, name in enumerate(STAGES, start=1)]
@@ -37,19 +40,14 @@ def head_anatomy(
     return dissect(model, _trace, selection.site, selection.layer, selection.head or 0)
 
 
-def chosen_stage() -> int:
-    """The stage (from 0) that the link names; the first if it names none."""
-    return index_from(st.query_params.get("stage", ""), len(STAGES)) or 0
-
-
 def go_to(stage: int) -> None:
     """Writes the stage into the link; the first and the last stage are the ends."""
-    st.query_params["stage"] = str(min(max(stage, 0), len(STAGES) - 1) + 1)
+    write(STAGE.change(min(max(stage, 0), len(STAGES) - 1)))
 
 
 def stepper() -> int:
     """Back, next (arrow keys work too) and a button a stage; returns the stage, from 0."""
-    stage = chosen_stage()
+    stage = read(STAGE)
     st.session_state["inside-stage"] = _NAMES[stage]
 
     def chosen() -> None:
@@ -76,22 +74,18 @@ def stepper() -> int:
     return stage
 
 
-def choose_projection() -> str:
+def choose_projection() -> Projection:
     """Which of Q, K and V is made."""
-    key = "projection"
-    return (
-        st.segmented_control("Shows how", PROJECTIONS, default="Q", required=True, key=key, bind="query-params") or "Q"
-    )
+    return choice("Shows how", PROJECTION)
 
 
 def chosen_cell(shown: Shown) -> Cell:
     """The cell that the link names if the matrix has it; else the most telling one: a masked score, else the one
     farthest from 0, of the framed columns if some are."""
     rows, columns = shown.values.shape
-    row, _, column = st.query_params.get("cell", "").partition(".")
-    found = index_from(row, rows), index_from(column, columns)
-    if found[0] is not None and found[1] is not None:
-        return found[0], found[1]
+    cell = read(CELL)
+    if cell is not None and within(cell[0], rows) is not None and within(cell[1], columns) is not None:
+        return cell
     strength = np.where(np.isfinite(shown.values), np.abs(shown.values), np.inf)
     if shown.masked is not None and not shown.diverging:  # a row of weights with one key is always 1
         strength[(~shown.masked).sum(axis=1) < min(2, columns)] = 0.0
@@ -102,7 +96,7 @@ def chosen_cell(shown: Shown) -> Cell:
 
 
 def _pick(row: int, column: int) -> None:
-    st.query_params["cell"] = f"{row + 1}.{column + 1}"
+    write(CELL.change((row, column)))
 
 
 def show_matrix(shown: Shown, key: str, cell: Cell | None, result: bool) -> None:

@@ -13,9 +13,10 @@ from viz.appearance import is_dark
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
 from viz.figures.learning import film_strip, frames_of
+from viz.link import AT, HEAD, LAYER, MEAN
+from viz.link_kinds import within
+from viz.linked import read, write
 from viz.picture import show_figure
-from viz.selection import MEAN, index_from
-from viz.shared import share, shared
 
 MEAN_NAME = "mean over heads"
 PLAY_SECONDS = 0.7  # a picture
@@ -24,15 +25,16 @@ _AT, _PLAYING = "learn-at", "learn-playing"  # the step that is shown; while the
 
 def choose_layer_and_head(maps: AttentionMaps) -> tuple[int, int | None]:
     """Which map of the model is looked at, from 0; at first the mean over the last layer's heads. It is in the link."""
-    layer = index_from(shared("layer"), maps.layers)
+    layer, head = within(read(LAYER), maps.layers), read(HEAD)
     layer = maps.layers - 1 if layer is None else layer
-    head = index_from(shared("head"), maps.heads)
+    head = None if head == MEAN else within(head, maps.heads)
     st.session_state["learn-layer"] = str(layer + 1)
     st.session_state["learn-head"] = MEAN_NAME if head is None else str(head + 1)
 
     def chosen() -> None:
-        told = st.session_state["learn-head"]
-        share(layer=st.session_state["learn-layer"], head=MEAN if told == MEAN_NAME else told)
+        name = st.session_state["learn-head"]
+        new_head = MEAN if name == MEAN_NAME else int(name) - 1
+        write(LAYER.change(int(st.session_state["learn-layer"]) - 1), HEAD.change(new_head))
 
     with st.container(horizontal=True, gap="small"):
         layers = [str(number + 1) for number in range(maps.layers)]
@@ -86,7 +88,7 @@ def _choose_snapshot(snapshots: Sequence[Snapshot]) -> Snapshot:
     steps = [snapshot.step for snapshot in snapshots]
     if len(steps) < 2:
         return snapshots[-1]
-    asked = st.session_state.get(_AT, _linked_step())
+    asked = st.session_state.get(_AT, read(AT))
     # Another training may have been measured at other steps: then the nearest one.
     st.session_state[_AT] = steps[-1] if asked is None else min(steps, key=lambda step: abs(step - asked))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
@@ -97,16 +99,8 @@ def _choose_snapshot(snapshots: Sequence[Snapshot]) -> Snapshot:
         at = st.select_slider("Step of the training", steps, key=_AT, on_change=_hold)
     if _PLAYING in st.session_state:
         return snapshots[steps.index(at)]
-    if at == steps[-1]:
-        st.query_params.pop("at", None)
-    elif st.query_params.get("at") != str(at):
-        st.query_params["at"] = str(at)
+    write(AT.change(None if at == steps[-1] else at))
     return snapshots[steps.index(at)]
-
-
-def _linked_step() -> int | None:
-    text = st.query_params.get("at", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 6 else None
 
 
 def show_strip(snapshots: Sequence[Snapshot], layer: int, head: int | None) -> None:

@@ -12,14 +12,16 @@ import streamlit as st
 
 from model_core.trace import TraceError
 from model_core.training.live import HELD_OUT, LiveState, Snapshot, shipped_snapshots
+from viz import translators
 from viz.appearance import is_dark
+from viz.checkpoints import first_checkpoint
 from viz.figures.learning import Curves, curves_csv, learning_curves
+from viz.languages import COPY
 from viz.messages import tell
 from viz.panels.learn.film import choose_layer_and_head, look_back, show_map, show_strip
 from viz.panels.learn.runs import KEPT, WANTED, Run, classroom, described, newest, runs
 from viz.panels.learn.settings import what_to_look_for
 from viz.picture import show_figure
-from viz.translators import CHECKPOINTS
 from viz.wording import counted, significant
 
 SHIPPED = "shipped model"
@@ -31,7 +33,7 @@ PAUSED_TICK_SECONDS = 10.0  # only to say that somebody is still there
 @st.cache_resource(max_entries=4, show_spinner=False)
 def shipped(folder: str) -> tuple[Snapshot, ...]:
     """The snapshots of the copy checkpoint's own training. Raises TraceError."""
-    return shipped_snapshots(CHECKPOINTS / folder)
+    return shipped_snapshots(translators.CHECKPOINTS / folder)
 
 
 def learn_panel() -> None:
@@ -71,8 +73,10 @@ def _panel(stage: tuple[str, bool]) -> None:
 def _histories() -> dict[str, tuple[Snapshot, ...]]:
     """By name: what the shipped model and this tab's trainings have shown so far, those with anything to show."""
     found: dict[str, tuple[Snapshot, ...]] = {}
+    copying = first_checkpoint(lambda about: about.task == COPY)
     try:
-        found[SHIPPED] = shipped("copy")
+        if copying is not None:
+            found[SHIPPED] = shipped(copying[0])
     except TraceError as error:
         tell(f"How the shipped copy model learned can't be shown. {error}", "warning")
     found |= {run.name: run.live.state().snapshots for run in runs()}

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model_core.training.live import Classroom, ClassroomFull, LiveRun, LiveSettings
+from viz.link import RUN
+from viz.linked import is_given, read, write
 from viz.messages import tell
 from viz.wording import counted
 
 KEPT = 4
 WANTED = "learn-wanted"  # the training that the page turns to as soon as there is something to see of it
-_RUNS, _COUNT, _IN_LINK, _PROBLEM = "learn-runs", "learn-count", "run", "learn-problem"
+_RUNS, _COUNT, _PROBLEM = "learn-runs", "learn-count", "learn-problem"
 _REPLACED = "learn-replaced"
 
 
@@ -85,7 +87,7 @@ def start(settings: LiveSettings) -> None:
     st.session_state[_COUNT] = number
     st.session_state[_RUNS] = [*runs(), run][-KEPT:]
     st.session_state[WANTED] = run.name
-    st.query_params[_IN_LINK] = run.id
+    write(RUN.change(run.id))
 
 
 def expected(settings: LiveSettings) -> str:
@@ -103,7 +105,7 @@ def tell_problems() -> None:
         tell(problem, "warning")
     if replaced := st.session_state.pop(_REPLACED, None):
         tell(replaced)
-    if _IN_LINK in st.query_params and st.query_params[_IN_LINK] not in [run.id for run in runs()]:
+    if is_given(RUN) and read(RUN) not in [run.id for run in runs()]:
         tell(
             "The training that this link was made with is not here: it lives in its own tab, and ends when that tab is "
             "reloaded or closed or the server starts anew. Its settings are filled in below: press Start."

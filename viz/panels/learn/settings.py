@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import streamlit as st
 
-from model_core.training.live import MOST, LiveSettings
-from viz.linked import link_number, linked_number
-
-Value = TypeVar("Value", int, float)
+from model_core.training.live import LiveSettings
+from viz.link import HEADS, LAYERS, RATE, SMOOTHING, STEPS, TRAINING_SEED, WIDTH, WITH_POSITIONS
+from viz.linked import dropdown, number, toggle, write
 
 PROPOSED = LiveSettings()
-RATES = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)
-LAYERS, HEADS, WIDTHS = (1, 2, 3), (1, 2, 4, 8), (16, 32, 64)
-SMOOTHINGS = (0.0, 0.1, 0.2, 0.4)
-STEPS = (50, 100, 200, 400, 800, 1200)
-KEYS = {
-    "learning_rate": "rate",
-    "layers": "layers",
-    "heads": "heads",
-    "width": "width",
-    "label_smoothing": "smoothing",
-    "positions": "positions",
-    "steps": "steps",
-}
-"""The settings' names in the link, where Streamlit writes them."""
-SEED = "seed"  # its name there; see `linked_number`
 
 
 @dataclass(frozen=True)
@@ -59,27 +42,36 @@ EXPERIMENTS = (
 
 
 def take(settings: LiveSettings) -> None:
-    """Puts settings into the controls."""
-    for name, key in KEYS.items():
-        st.session_state[key] = getattr(settings, name)
-    link_number(SEED, settings.seed, PROPOSED.seed)
+    """Puts settings into the controls, all at once."""
+    write(
+        RATE.change(settings.learning_rate),
+        LAYERS.change(settings.layers),
+        HEADS.change(settings.heads),
+        WIDTH.change(settings.width),
+        SMOOTHING.change(settings.label_smoothing),
+        STEPS.change(settings.steps),
+        TRAINING_SEED.change(settings.seed),
+        WITH_POSITIONS.change(settings.positions),
+    )
 
 
 def choose_settings() -> LiveSettings:
     """The controls; every choice is in the link."""
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="learn-settings"):
-        rate = _pick("Learning rate", RATES, "learning_rate", 130, "How far one step moves the weights, at its peak.")
-        layers = _pick("Layers", LAYERS, "layers", 95, "In the encoder, and as many in the decoder.")
-        heads = _pick("Heads", HEADS, "heads", 95, "Attention maps a layer; each has width / heads dimensions.")
-        width = _pick("Width", WIDTHS, "width", 95, "d_model: how many numbers stand for a token.")
+        peak = "How far one step moves the weights, at its peak."
+        rate = dropdown("Learning rate", RATE, width=130, help=peak)
+        layers = dropdown("Layers", LAYERS, width=95, help="In the encoder, and as many in the decoder.")
+        each = "Attention maps a layer; each has width / heads dimensions."
+        heads = dropdown("Heads", HEADS, width=95, help=each)
+        width = dropdown("Width", WIDTH, width=95, help="d_model: how many numbers stand for a token.")
         spread = "The share of the target that is spread evenly over all tokens."
-        smoothing = _pick("Label smoothing", SMOOTHINGS, "label_smoothing", 150, spread)
-        steps = _pick("Steps", STEPS, "steps", 100, "Batches of 64 sequences to learn from.")
-        told = "What the initial weights and the sequences follow from: the same seed, the same training."
-        seed = linked_number("Seed", 1, MOST["seed"], PROPOSED.seed, key=SEED, width=120, help=told)
+        smoothing = dropdown("Label smoothing", SMOOTHING, width=150, help=spread)
+        steps = dropdown("Steps", STEPS, width=100, help="Batches of 64 sequences to learn from.")
+        same = "What the initial weights and the sequences follow from: the same seed, the same training."
+        seed = number("Seed", TRAINING_SEED, width=120, help=same)
         with st.container(width="content", height=42, border=False, vertical_alignment="center"):
-            told = "Off: no positional encoding, so that the model sees letters without their order."
-            positions = st.toggle("Positions", PROPOSED.positions, key="positions", bind="query-params", help=told)
+            off = "Off: no positional encoding, so that the model sees letters without their order."
+            positions = toggle("Positions", WITH_POSITIONS, help=off)
     return LiveSettings(rate, layers, heads, width, smoothing, positions, steps, seed)
 
 
@@ -97,8 +89,3 @@ def offer_experiments() -> LiveSettings | None:
 def what_to_look_for(settings: LiveSettings) -> str | None:
     """What the experiment with these settings shows, if they are one's."""
     return next((experiment.look for experiment in EXPERIMENTS if experiment.settings == settings), None)
-
-
-def _pick(label: str, options: tuple[Value, ...], name: str, width: int, told: str) -> Value:
-    place = options.index(getattr(PROPOSED, name))
-    return st.selectbox(label, options, place, key=KEYS[name], bind="query-params", help=told, width=width)

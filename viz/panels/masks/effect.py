@@ -14,15 +14,15 @@ from viz.appearance import is_dark
 from viz.choose import choose_step
 from viz.components.matrix import fitted_limits, matrix
 from viz.figures.masks import next_token_figure
-from viz.linked import unlink
+from viz.link import CAUSAL, PADDING, ROW, STEP, Key, Row
+from viz.linked import write
 from viz.messages import tell
-from viz.panels.masks.panel import cells_csv, write_cells
+from viz.panels.masks.panel import cells_csv, turned_changes, write_cells
 from viz.panels.masks.runs import Searched, run_search
 from viz.panels.masks.state import Subject, cell_at
 from viz.panels.masks.words import differing, marked_html, told_apart
 from viz.picture import csv_button, show_figure
 from viz.selection import Selection
-from viz.shared import share
 from viz.theme import visible
 from viz.wording import fixed, probability, signed
 
@@ -32,15 +32,12 @@ SEEN = "Without the causal mask every row sees the answer: the token it has to p
 
 def reset() -> None:
     """All masks as they were."""
-    unlink("padding", "causal")
-    write_cells(MaskSetting())
+    write(PADDING.change(True), CAUSAL.change(True), *turned_changes(MaskSetting()))
 
 
-def switch_off(name: str, row: str | None = None) -> None:
+def switch_off(mask: Key[bool], row: Row | None = None) -> None:
     """This mask off as well; `row` is the sentence to look at."""
-    st.query_params[name] = "false"
-    if row is not None:
-        st.query_params["row"] = row
+    write(mask.change(False), *(() if row is None else (ROW.change(row),)))
 
 
 def also_forbidden(setting: MaskSetting, cell: MaskCell) -> MaskSetting:
@@ -49,7 +46,7 @@ def also_forbidden(setting: MaskSetting, cell: MaskCell) -> MaskSetting:
 
 
 def experiments(
-    subject: Subject, setting: MaskSetting, selection: Selection, now: MaskedPass, step: int, padded_row: str | None
+    subject: Subject, setting: MaskSetting, selection: Selection, now: MaskedPass, step: int, padded_row: Row | None
 ) -> None:
     """Buttons that change one more thing at once, and one that takes all back. `now` is the pass under the setting."""
     row = step if selection.site != "encoder_self" else min(step, len(subject.source.ids) - 1)
@@ -59,9 +56,9 @@ def experiments(
     changed = also_forbidden(setting, strongest)
     refused = subject.refused(changed)
     with st.container(horizontal=True, gap="small", key="experiments"):
-        st.button("Let the decoder see the future", on_click=switch_off, args=("causal",))
+        st.button("Let the decoder see the future", on_click=switch_off, args=(CAUSAL,))
         if padded_row is not None:
-            st.button("Let <pad> be seen".replace("<", "\\<"), on_click=switch_off, args=("padding", padded_row))
+            st.button("Let <pad> be seen".replace("<", "\\<"), on_click=switch_off, args=(PADDING, padded_row))
         st.button(
             "Forbid the strongest cell of this row",
             on_click=write_cells,
@@ -126,7 +123,7 @@ def effect_on_next_token(
     row = most_changed_row(usual, changed)
     if row != step:
         label = f"Show the row that changes most: {row + 1}"
-        st.button(label, type="tertiary", on_click=lambda: share(step=str(row + 1)))
+        st.button(label, type="tertiary", on_click=write, args=(STEP.change(row),))
     show_figure(figure, name="regard-masks-next-token", key="next-token", alt=alt, csv=lambda: shifts_csv(names, found))
 
 
@@ -223,7 +220,7 @@ def effect(
     setting: MaskSetting,
     selection: Selection,
     passes: tuple[MaskedPass, MaskedPass],
-    padded_row: str | None,
+    padded_row: Row | None,
 ) -> None:
     """The experiment: choose a row, change something, see the difference."""
     st.subheader("What if the mask were another one?", anchor=False, divider="gray")

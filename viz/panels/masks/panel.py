@@ -14,16 +14,14 @@ from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.components.matrix import matrix
 from viz.figures.masks import PAD, mask_alt, mask_figure, padding_figure
-from viz.linked import SWITCH, linked
+from viz.link import CAUSAL, OFF, ON, PADDING, REACH, SITE, Change
+from viz.link_values import TurnedCells, spell_cell
+from viz.linked import choice, toggle, write
 from viz.messages import tell
-from viz.panels.masks.link import spell
-from viz.panels.masks.state import REFUSED, Reach, Subject, cell_at, read_setting
+from viz.panels.masks.state import REFUSED, Subject, cell_at, read_setting
 from viz.picture import csv_button, show_figure
 from viz.selection import Selection
-from viz.shared import share
 from viz.theme import visible
-
-REACHES: tuple[Reach, ...] = ("this head", "this layer", "all layers")
 
 
 def rule_masks(subject: Subject, setting: MaskSetting, site: Site) -> np.ndarray:
@@ -38,12 +36,10 @@ def three_masks(subject: Subject, sentences: list[Tokens]) -> MaskSetting:
     st.subheader("Three masks", anchor=False, divider="gray")
     places = st.columns(3, gap="medium")
     with places[0]:
-        padding, chosen = linked("padding", SWITCH, True)
-        st.toggle("Padding mask", key="padding", on_change=chosen)
+        padding = toggle("Padding mask", PADDING)
         st.caption("A batch is one tensor, so the shorter sentence is filled up. No query may look at what fills it.")
     with places[1]:
-        causal, chosen = linked("causal", SWITCH, True)
-        st.toggle("Causal mask", key="causal", on_change=chosen)
+        causal = toggle("Causal mask", CAUSAL)
         st.caption("A decoder row sees itself and what was written before it, never what it has to predict.")
     with places[2]:
         told = "It has no switch of its own: it is the padding mask of the source."
@@ -96,13 +92,14 @@ def show_mask(subject: Subject, setting: MaskSetting, site: Site, labels: tuple[
     )
 
 
+def turned_changes(setting: MaskSetting) -> tuple[Change, Change]:
+    """The turned cells in a link."""
+    return OFF.change(TurnedCells(setting.forbidden)), ON.change(TurnedCells(setting.permitted))
+
+
 def write_cells(setting: MaskSetting) -> None:
     """The turned cells into the page's link."""
-    for name, cells in (("off", setting.forbidden), ("on", setting.permitted)):
-        if cells:
-            st.query_params[name] = spell(cells)
-        else:
-            st.query_params.pop(name, None)
+    write(*turned_changes(setting))
 
 
 def turn(subject: Subject, setting: MaskSetting, selection: Selection, cell: MaskCell) -> None:
@@ -114,31 +111,12 @@ def turn(subject: Subject, setting: MaskSetting, selection: Selection, cell: Mas
         write_cells(changed)
 
 
-def choose_reach() -> Reach:
-    """Where a click turns a cell."""
-    asked = st.segmented_control(
-        "A click on a cell of the second matrix forbids it, or allows it again, in",
-        REACHES,
-        default="all layers",
-        required=True,
-        key="reach",
-        bind="query-params",
-    )
-    named: dict[str, Reach] = {each: each for each in REACHES}
-    return named.get(asked or "", "all layers")
-
-
-def share_site(site: Site) -> None:
-    """Chooses another site."""
-    share(site=site)
-
-
 def show_head(subject: Subject, setting: MaskSetting, selection: Selection, found: MaskedPass) -> None:
     """Scores, masked scores and weights of the chosen head, `[Q, K]` each; a click in the second one turns a cell."""
     head = selection.head or 0
     scores, allowed, weights = found.scores[head], found.allowed[head], found.weights[head]
     rows, columns = ([token.text for token in tokens] for tokens in subject.tokens(selection.site))
-    reach = choose_reach()
+    reach = choice("A click on a cell of the second matrix forbids it, or allows it again, in", REACH)
     refused = st.session_state.pop(REFUSED, None)  # told once: it is about the click that led here
     if refused:
         tell(refused, "warning")
@@ -149,7 +127,8 @@ def show_head(subject: Subject, setting: MaskSetting, selection: Selection, foun
     if allowed.all() and selection.site != "decoder_self":
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Nothing is masked in this map.", width="content")
-            st.button("Show one with a causal mask", type="tertiary", on_click=share_site, args=("decoder_self",))
+            causal = SITE.change("decoder_self")
+            st.button("Show one with a causal mask", type="tertiary", on_click=write, args=(causal,))
     before, after, softmax = st.columns(3, gap="medium")
     limits = (float(scores.min()), float(scores.max()) + 1e-6)
     with before:
@@ -183,7 +162,7 @@ def cells_csv(rows: list[str], columns: list[str], matrices: Mapping[str, np.nda
 def told_cells(subject: Subject, setting: MaskSetting) -> list[str]:
     """A line for each turned cell."""
     lines = []
-    for cell, value in sorted(setting.turned(), key=lambda turned: spell([turned[0]])):
+    for cell, value in sorted(setting.turned(), key=lambda turned: spell_cell(turned[0])):
         queries, keys = subject.tokens(cell.site)
         where = "all layers" if cell.layer is None else f"layer {cell.layer + 1}"
         where += "" if cell.head is None else f", head {cell.head + 1}"

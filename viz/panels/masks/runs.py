@@ -11,7 +11,7 @@ from model_core.experiments.masks import MaskedPass, MaskSetting, Padded, masked
 from model_core.trace import Site
 from model_core.translator import Translator
 from viz.frame import SEARCH
-from viz.panels.masks.link import spell
+from viz.link_values import spell_cells
 from viz.panels.masks.state import Subject
 
 
@@ -25,7 +25,7 @@ class Searched:
 
 def setting_key(setting: MaskSetting) -> str:
     """Names a setting."""
-    return f"{setting.padding}/{setting.causal}/{spell(setting.permitted)}/{spell(setting.forbidden)}"
+    return f"{setting.padding}/{setting.causal}/{spell_cells(setting.permitted)}/{spell_cells(setting.forbidden)}"
 
 
 def run_pass(translator: Translator, subject: Subject, setting: MaskSetting, site: Site, layer: int) -> MaskedPass:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
-import streamlit as st
-
+from model_core.config import ModelConfig
 from model_core.experiments.masks import MaskCell, MaskError, MaskSetting, Padded, check_setting
-from model_core.trace import SITES, Site, Tokens, TranslationTrace
-from viz.panels.masks.link import read_cells, spell
+from model_core.trace import Site, Tokens, TranslationTrace
+from viz.link import OFF, ON, SITE, STEP, Reach
+from viz.link_values import spell_cell
+from viz.linked import is_given, read, write
 from viz.selection import Selection
-from viz.shared import share, shared
 
-Reach = Literal["this head", "this layer", "all layers"]
 REFUSED = "masks-refused"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The sentence of the batch that is looked at: its trace, its padded source, the tokens with <pad>."""
+    """The sentence of the batch that is looked at: its trace, its padded source, the tokens with <pad>, and the model's
+    settings."""
 
     trace: TranslationTrace
     source: Padded
     keys: Tokens  # the source's tokens, padding included
+    config: ModelConfig
 
     @property
     def target(self) -> tuple[int, ...]:
@@ -40,8 +40,7 @@ class Subject:
 
     def check(self, setting: MaskSetting) -> None:
         """Raises MaskError where the setting can't be used with this sentence."""
-        layers, heads = self.trace.cross.layers, self.trace.cross.heads
-        check_setting(setting, self.source, len(self.target), layers, heads)
+        check_setting(setting, self.source, len(self.target), self.config)
 
     def refused(self, setting: MaskSetting) -> str | None:
         """Why the setting can't be used, if so."""
@@ -54,13 +53,12 @@ class Subject:
 
 def show_turned_cell() -> None:
     """A link that turns a cell and names no site opens with the site of that cell, and likewise with its row."""
-    cells = [cell for name in ("off", "on") for cell in read_cells(st.query_params.get(name, ""))[0]]
-    if not cells or shared("site") in SITES:
+    cells = read(OFF).cells | read(ON).cells
+    if not cells or read(SITE) is not None:
         return
-    first = min(cells, key=lambda cell: spell([cell]))
-    share(site=first.site)
-    if not shared("step") and first.site != "encoder_self":
-        share(step=str(first.query + 1))
+    first = min(cells, key=spell_cell)
+    row = () if is_given(STEP) or first.site == "encoder_self" else (STEP.change(first.query),)
+    write(SITE.change(first.site), *row)
 
 
 def cell_at(selection: Selection, query: int, key: int, reach: Reach) -> MaskCell:
@@ -73,14 +71,13 @@ def read_setting(subject: Subject, padding: bool, causal: bool) -> tuple[MaskSet
     """The two rules with the cells that the link turns, and how many of these had to be left out: misspelt, or not to
     be had."""
     setting = MaskSetting(padding, causal)
-    forbidden, wrong = read_cells(st.query_params.get("off", ""))
-    permitted, misspelt = read_cells(st.query_params.get("on", ""))
-    wrong += misspelt
-    everything = replace(setting, permitted=permitted, forbidden=forbidden)
+    off, on = read(OFF), read(ON)
+    wrong = off.unreadable + on.unreadable
+    everything = replace(setting, permitted=on.cells, forbidden=off.cells)
     if subject.refused(everything) is None:
         return everything, wrong
-    for name, cells in (("permitted", permitted), ("forbidden", forbidden)):
-        for cell in sorted(cells, key=lambda cell: spell([cell])):
+    for name, cells in (("permitted", on.cells), ("forbidden", off.cells)):
+        for cell in sorted(cells, key=spell_cell):
             wider = replace(setting, **{name: getattr(setting, name) | {cell}})
             usable = subject.refused(wider) is None
             setting, wrong = (wider, wrong) if usable else (setting, wrong + 1)

@@ -10,29 +10,30 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from model_core.experiments.meaning import WordSimilarity, word_similarity
+from model_core.experiments.meaning_map import SenseSet
 from model_core.experiments.sense_map import told_sense
 from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.figures.meaning import across_lines, own_lines, pair_name, pairs_of, similarity_matrix
 from viz.figures.sense_map import Star, sense_map, separation_lines
-from viz.panels.meaning.data import SenseSet, sense_set, senses, unrelated
-from viz.panels.meaning.sentences import SharedWord, link, linked
+from viz.link import DEPTH, SENSE_MAP
+from viz.link_kinds import within
+from viz.linked import choice, read, write
+from viz.panels.meaning.data import sense_set, senses, unrelated
+from viz.panels.meaning.sentences import SharedWord
 from viz.picture import show_figure
 from viz.wording import fixed
 
-BETWEEN = "between the senses"
-DIRECTIONS = (BETWEEN, "widest (PCA)")
-_DEPTH, _MAP = "meaning-depth", "meaning-map"
+_DEPTH = "meaning-depth"
 
 
 def choose_depth(layers: int) -> int:
     """A slider over the encoder's states: 0 is the embedding with position, `layers` the output. In the link."""
-    asked = linked("depth")
-    known = [str(depth) for depth in range(layers + 1)]
-    st.session_state[_DEPTH] = int(asked) if asked in known else layers
+    depth = within(read(DEPTH), layers + 1)
+    st.session_state[_DEPTH] = layers if depth is None else depth
 
     def chosen() -> None:
-        link("depth", str(st.session_state[_DEPTH]))
+        write(DEPTH.change(st.session_state[_DEPTH]))
 
     return st.slider("Layer (0: embedding and position)", 0, layers, key=_DEPTH, on_change=chosen)
 
@@ -101,7 +102,7 @@ def drift(known: SenseSet, shared: SharedWord, depth: int) -> None:
     """The map of the chosen layer, and how well the senses part at each."""
     told = separation_sentence(known)
     st.text(f"A point is a sentence of the homograph set: where layer {depth} puts “{shared.word}” in it. {told}")
-    between = choose_directions() == BETWEEN
+    between = choice("Directions of the map", SENSE_MAP) == "between the senses"
     vectors = np.stack([s.encoded.vectors(span)[depth] for s, span in zip(shared.sentences, shared.spans, strict=True)])
     scores = np.stack([known.scores(depth, v, s.encoded.text) for v, s in zip(vectors, shared.sentences, strict=True)])
     left, right = st.columns([7, 5], gap="medium")
@@ -121,18 +122,6 @@ def drift(known: SenseSet, shared: SharedWord, depth: int) -> None:
             st.text(f"★ {sentence.number}: at layer {depth} the probe takes it for “{sense}”.")
     if known.unrecognised:
         st.caption(f"Left out, since the word's form is not recognised: {known.unrecognised} of the set's sentences.")
-
-
-def choose_directions() -> str:
-    """Which two directions the map shows; in the link."""
-    asked = linked("map")
-    st.session_state[_MAP] = asked if asked in DIRECTIONS else DIRECTIONS[0]
-
-    def chosen() -> None:
-        link("map", st.session_state[_MAP])
-
-    told = st.segmented_control("Directions of the map", DIRECTIONS, required=True, key=_MAP, on_change=chosen)
-    return told or DIRECTIONS[0]
 
 
 def _map(
@@ -166,7 +155,7 @@ def _map(
     dark = is_dark()
     figure = sense_map(places, known.texts, known.senses, known.held_out, stars, dark=dark, titles=titles)
     csv = lambda: _map_csv(known, places)  # noqa: E731
-    show_figure(figure, name=f"regard-meaning-map-layer{depth}", key="map", alt=told, csv=csv)
+    show_figure(figure, name=f"regard-meaning-map-layer{depth}", key="sense-map", alt=told, csv=csv)
     st.caption(f"{note} Hollow: held out of training. Stars: your sentences, by number.")
 
 

@@ -1,4 +1,4 @@
-"""What the sentences become: the French word, what the word looks at on the way, and how alike whole sentences are."""
+"""The translations of the sentences, the tokens that the word looks at, and how alike whole sentences are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from model_core.data.homographs import senses_shown
+from model_core.checkpoint import CheckpointAbout
+from model_core.data.homographs import Senses, senses_shown
 from model_core.experiments.aligned_words import AlignedWord, aligned_words, nearest_word
 from model_core.experiments.meaning import cosine
 from model_core.text.words import WordSpan
@@ -20,6 +21,7 @@ from viz.choose import choose_map, default_selection
 from viz.components.tinted import Row, Tint, tinted
 from viz.figures.meaning import pair_name, pairs_of, sentence_histogram
 from viz.frame import find, show_notes
+from viz.languages import target_words, writes_french
 from viz.panels.meaning.data import senses, unrelated
 from viz.panels.meaning.sentences import Sentence, SharedWord
 from viz.picture import csv_button, show_figure
@@ -41,20 +43,24 @@ def find_traces(translator: Translator, sentences: Sequence[Sentence]) -> dict[i
     return traces
 
 
-def translations(traces: Mapping[int, TranslationTrace], shared: SharedWord | None) -> None:
+def translations(about: CheckpointAbout, traces: Mapping[int, TranslationTrace], shared: SharedWord | None) -> None:
     """Each sentence over its translation, the word and what it became marked."""
     spans = {} if shared is None else dict(zip(shared.numbers, shared.spans, strict=True))
-    title = "The translations" if shared is None else "The French word that comes out"
+    title = "The translations" if shared is None else f"The {target_words(about)}word that comes out"
     st.subheader(title, anchor=False, divider="gray")
     became = {number: _became(traces[number], spans[number]) for number in traces if number in spans}
     if shared is not None:
         st.text(summary(shared.word, became))
+    forms = senses() if writes_french(about) else {}
     columns = []
     for place, (number, trace) in enumerate(traces.items()):
         if place % 2 == 0:  # row by row, so that a narrow page keeps the order
             columns = st.columns(2, gap="medium")
         with columns[place % 2], st.container(border=True):
-            _translation(number, trace, spans.get(number), became.get(number), shared.word if shared else "")
+            told = ""
+            if shared is not None and number in became:
+                told = _outcome(trace, spans[number], became[number], shared.word, forms)
+            _translation(number, trace, spans.get(number), became.get(number, []), told)
 
 
 def _became(trace: TranslationTrace, span: WordSpan) -> list[AlignedWord]:
@@ -77,7 +83,7 @@ def summary(word: str, became: Mapping[int, Sequence[AlignedWord]]) -> str:
     if len(groups) == 1 and len(became) > 1:
         every = "both" if len(became) == 2 else f"all {len(became)}"
         return f"“{word}” becomes “{next(iter(groups))}” in {every} sentences."
-    parts = [f"“{french}” in {_sentences(numbers)}" for french, numbers in groups.items()]
+    parts = [f"“{words}” in {_sentences(numbers)}" for words, numbers in groups.items()]
     return f"“{word}” becomes {', '.join(parts)}."
 
 
@@ -88,15 +94,14 @@ def _sentences(numbers: Sequence[str]) -> str:
 
 
 def _translation(
-    number: int, trace: TranslationTrace, span: WordSpan | None, became: Sequence[AlignedWord] | None, word: str
+    number: int, trace: TranslationTrace, span: WordSpan | None, became: Sequence[AlignedWord], told: str
 ) -> None:
     dark = is_dark()
     st.caption(f"Sentence {number}")
     source = _marks(trace.source_tokens, [] if span is None else [span])
-    marks = _marks(trace.predicted_tokens, [aligned.span for aligned in became or ()])
-    for aligned in became or ():
+    marks = _marks(trace.predicted_tokens, [aligned.span for aligned in became])
+    for aligned in became:
         marks[aligned.span.start] = Tint(marked=True, note=probability(aligned.probability, 2))
-    told = "" if span is None or became is None else _told(trace, span, became, word)
     rows = (
         Row(f"Sentence {number}", trace.source_tokens[1:-1], source[1:-1]),
         Row(f"Translation {number}", trace.predicted_tokens[:-1], marks[:-1], told),
@@ -109,16 +114,16 @@ def _marks(tokens: Tokens, spans: Sequence[WordSpan]) -> list[Tint]:
     return [Tint(marked=any(span.start <= i < span.stop for span in spans)) for i in range(len(tokens))]
 
 
-def _told(trace: TranslationTrace, span: WordSpan, became: Sequence[AlignedWord], word: str) -> str:
-    """What the word became, how sure the model was, and which sense that is."""
+def _outcome(trace: TranslationTrace, span: WordSpan, became: Sequence[AlignedWord], word: str, forms: Senses) -> str:
+    """The words that the word became, how sure the model was, and which sense that is, if `forms` has the word."""
     if not became:
         return "The translation has no word."
     parts = [f"“{a.span.text}” (probability {probability(a.probability, 2)}, attention {a.share:.2f})" for a in became]
     told = f"“{span.text}” → {', '.join(parts)}"
-    if word not in senses():
+    if word not in forms:
         return f"{told}."
-    here = senses_shown(spelled(became), word, senses())
-    shown = here or senses_shown(trace.target_text, word, senses())
+    here = senses_shown(spelled(became), word, forms)
+    shown = here or senses_shown(trace.target_text, word, forms)
     if not shown:
         return f"{told}: none of the French forms that the homograph set has for “{word}”."
     where = "" if here else ", by another word of the translation"

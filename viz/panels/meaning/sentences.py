@@ -10,13 +10,15 @@ import streamlit as st
 from model_core.experiments.meaning import Encoded
 from model_core.text.words import WordSpan, shared_words
 from model_core.translator import EmptyInput, InputError, Source, Translator
+from viz.languages import source_words
+from viz.link import SENTENCES, WORD
+from viz.linked import read, write
 from viz.messages import tell, tell_removed
 from viz.panels.meaning.data import encoded_sentences, senses
 
 MOST_SENTENCES = 6
 _BOX = "meaning-sentences"
 _WORD = "meaning-word"
-_MEMORY = "meaning-memory"
 
 
 @dataclass(frozen=True)
@@ -69,33 +71,19 @@ class Sentence:
     encoded: Encoded
 
 
-def linked(name: str, default: str = "") -> str:
-    """What the link says, else what was chosen on an earlier visit to the page, else the default. Check it."""
-    if name in st.query_params:
-        return st.query_params[name]
-    return st.session_state.get(_MEMORY, {}).get(name, default)
-
-
-def link(name: str, value: str, default: str | None = None) -> None:
-    """Writes into the link and remembers; a default need not stand in the link."""
-    st.session_state.setdefault(_MEMORY, {})[name] = value
-    if value == default:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != value:
-        st.query_params[name] = value
-
-
 def ask_sentences(translator: Translator) -> list[Sentence]:
     """A box with a sentence a line, and stories that fill it with one click. Says which lines can't be used."""
     first = "\n".join(STORIES[0].sentences)
-    st.session_state.setdefault(_BOX, linked("sentences", first))
+    linked = read(SENTENCES)
+    st.session_state.setdefault(_BOX, first if linked is None else linked)
+    label = f"{source_words(translator.checkpoint.about)}sentences, one a line: two to {MOST_SENTENCES}"
     text = st.text_area(
-        f"English sentences, one a line: two to {MOST_SENTENCES}",
+        label[:1].upper() + label[1:],
         key=_BOX,
         height=124,
         help="Add or remove lines as you like. Ctrl + Enter, or a click elsewhere, takes them.",
     )
-    link("sentences", text or "", first)
+    write(SENTENCES.change(text or "", default=first))
     with st.container(horizontal=True, gap="small", key="stories"):
         for index, story in enumerate(STORIES):
             st.button(story.name, key=f"story-{index}", type="tertiary", on_click=_take, args=(story,))
@@ -104,7 +92,7 @@ def ask_sentences(translator: Translator) -> list[Sentence]:
 
 def _take(story: Story) -> None:
     st.session_state[_BOX] = "\n".join(story.sentences)
-    link("word", story.word)
+    write(WORD.change(story.word))
 
 
 def _usable(translator: Translator, lines: Sequence[str]) -> list[Sentence]:
@@ -144,11 +132,11 @@ def choose_word(sentences: Sequence[Sentence]) -> SharedWord | None:
     if not offered:
         tell("No word stands in two of the sentences, so there is none to compare. Write one that they share.")
         return None
-    asked = linked("word")
+    asked = read(WORD)
     st.session_state[_WORD] = asked if asked in offered else next(iter(offered))
 
     def chosen() -> None:
-        link("word", st.session_state[_WORD])
+        write(WORD.change(st.session_state[_WORD]))
 
     word = st.selectbox(
         "Word",

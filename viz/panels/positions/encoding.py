@@ -5,7 +5,7 @@ All of it is one fragment: moving a slider reruns nothing else on the page.
 
 from __future__ import annotations
 
-from typing import get_args
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.figures.positions import (
     MOST_CURVES,
-    Similarity,
     encoding_curves,
     encoding_heatmap,
     shown_dimensions,
@@ -27,57 +26,61 @@ from viz.figures.positions import (
     similarity_matrix,
     wave_length,
 )
-from viz.linked import linked, unlink
+from viz.link import BASE, D_MODEL, DIMENSIONS, MEASURE, POSITION_COUNT, POSITION_RANGE
+from viz.linked import choice, clear, follow, read, write
 from viz.picture import show_figure
 from viz.wording import fixed, significant
 
 BASES = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-FEWEST, MOST = 4, 256
-NONE = "none"  # in the link: no dimension at all
-Settings = dict[str, int]
-"""Base, d_model and number of positions under the names that the link has for them."""
+FEWEST, MOST = POSITION_RANGE.low, POSITION_RANGE.high
+OWN_KEYS = (BASE, D_MODEL, POSITION_COUNT)
 
 
-def own_settings(translator: Translator) -> Settings:
+@dataclass(frozen=True)
+class EncodingSize:
+    """The encoding to draw."""
+
+    base: int
+    d_model: int
+    positions: int
+
+
+def own_settings(translator: Translator) -> EncodingSize:
     """The model's own: as many positions as its longest sentence takes, <s> and </s> included."""
     config = translator.config
-    return {
-        "base": round(config.position_base),
-        "d_model": config.d_model,
-        "positions": min(max(translator.max_pieces + 2, FEWEST), MOST),
-    }
+    positions = min(max(translator.max_pieces + 2, FEWEST), MOST)
+    return EncodingSize(round(config.position_base), config.d_model, positions)
 
 
 def follow_checkpoint(checkpoint: str) -> None:
     """Another checkpoint brings its own settings; what a link says at first stays."""
     if st.session_state.setdefault("positions-checkpoint", checkpoint) != checkpoint:
         st.session_state["positions-checkpoint"] = checkpoint
-        unlink("base", "d_model", "positions", "dimensions")
+        clear(*OWN_KEYS, DIMENSIONS)
 
 
-def ask_settings(own: Settings) -> Settings:
+def ask_settings(own: EncodingSize) -> EncodingSize:
     """Three sliders, and the way back to the model's own encoding."""
-    bases, widths = sorted({*BASES, own["base"]}), sorted({*WIDTHS, own["d_model"]})
+    bases, widths = sorted({*BASES, own.base}), sorted({*WIDTHS, own.d_model})
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        base, chosen = linked("base", {str(value): value for value in bases}, own["base"])
+        base, chosen = follow(BASE, default=own.base, options=bases)
         longer = "The larger it is, the longer the longest waves."
-        st.select_slider("Base n", bases, key="base", on_change=chosen, help=longer)
+        st.select_slider("Base n", bases, key=BASE.name, on_change=chosen, help=longer)
     with middle:
-        d_model, chosen = linked("d_model", {str(value): value for value in widths}, own["d_model"])
-        st.select_slider("Width d_model", widths, key="d_model", on_change=chosen)
+        d_model, chosen = follow(D_MODEL, default=own.d_model, options=widths)
+        st.select_slider("Width d_model", widths, key=D_MODEL.name, on_change=chosen)
     with right:
-        counts = {str(value): value for value in range(FEWEST, MOST + 1)}
-        positions, chosen = linked("positions", counts, own["positions"])
-        st.slider("Positions", FEWEST, MOST, key="positions", on_change=chosen)
-    now = {"base": base, "d_model": d_model, "positions": positions}
-    told = f"The model's own: base {own['base']:,}, d_model {own['d_model']}, at most {own['positions']} positions."
+        positions, chosen = follow(POSITION_COUNT, default=own.positions)
+        st.slider("Positions", FEWEST, MOST, key=POSITION_COUNT.name, on_change=chosen)
+    now = EncodingSize(base or own.base, d_model or own.d_model, positions or own.positions)
+    told = f"The model's own: base {own.base:,}, d_model {own.d_model}, at most {own.positions} positions."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{told} Positions and dimensions count from 0 here, as in the formula.", width="content")
         if now != own:
             label = "Back to the model's own"
-            st.button(label, type="tertiary", icon=":material/undo:", on_click=unlink, args=tuple(own))
+            st.button(label, type="tertiary", icon=":material/undo:", on_click=clear, args=OWN_KEYS)
     return now
 
 
@@ -89,15 +92,15 @@ def default_dimensions(d_model: int) -> list[int]:
 
 def ask_dimensions(d_model: int) -> list[int]:
     """Which dimensions to draw as curves: those of the link that this width has."""
-    st.session_state["dimensions"] = linked_dimensions(d_model)
+    st.session_state[DIMENSIONS.name] = linked_dimensions(d_model)
 
     def chosen() -> None:
-        st.query_params["dimensions"] = [str(dimension) for dimension in st.session_state["dimensions"]] or NONE
+        write(DIMENSIONS.change(tuple(st.session_state[DIMENSIONS.name])))
 
     return st.multiselect(
         "Dimensions",
         range(d_model),
-        key="dimensions",
+        key=DIMENSIONS.name,
         on_change=chosen,
         max_selections=MOST_CURVES,
         select_all=False,
@@ -107,10 +110,9 @@ def ask_dimensions(d_model: int) -> list[int]:
 
 def linked_dimensions(d_model: int) -> list[int]:
     """What the link names, at most MOST_CURVES; where it names none that there is, the default."""
-    asked = st.query_params.get_all("dimensions")
-    there = {str(dimension): dimension for dimension in range(d_model)}
-    found = list(dict.fromkeys(there[name] for name in asked if name in there))[:MOST_CURVES]
-    return found if found or asked == [NONE] else default_dimensions(d_model)
+    linked = read(DIMENSIONS)
+    there = [dimension for dimension in linked or () if dimension < d_model][:MOST_CURVES]
+    return there if there or linked == () else default_dimensions(d_model)
 
 
 def table_csv(table: Floats) -> str:
@@ -119,16 +121,16 @@ def table_csv(table: Floats) -> str:
 
 
 @st.fragment
-def encoding_panel(own: Settings, sentence: int | None) -> None:
+def encoding_panel(own: EncodingSize, sentence: int | None) -> None:
     """The sliders and the pictures; `sentence` is how many tokens the sentence has, if there is one."""
     now = ask_settings(own)
-    table = encoding_table(now["positions"], now["d_model"], float(now["base"]))
+    table = encoding_table(now.positions, now.d_model, float(now.base))
     dark = is_dark()
     left, right = st.columns(2, gap="medium")
     with left:
         show_table(table, sentence, dark)
     with right:
-        show_curves(table, now["base"], dark)
+        show_curves(table, now.base, dark)
     show_similarity(table, dark)
 
 
@@ -177,9 +179,7 @@ def show_similarity(table: Floats, dark: bool) -> None:
     """How similar the encodings of two positions are: all pairs, and by distance."""
     positions, d_model = table.shape
     st.markdown("**How similar two positions are**: it depends only on how far apart they stand.")
-    kind: Similarity = st.segmented_control(
-        "Measure", get_args(Similarity), default="dot product", required=True, key="measure", bind="query-params"
-    )
+    kind = choice("Measure", MEASURE)
     values = similarity_by_distance(table, kind)
     zero = np.flatnonzero(values < values[0] / 2)
     half = f"it falls below half of that at distance {zero[0]}" if len(zero) else "it never falls below half of that"

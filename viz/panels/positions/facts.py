@@ -11,7 +11,8 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.appearance import is_dark
 from viz.figures.position_bars import SMALLEST, token_bars
-from viz.linked import linked_number
+from viz.link import ORDER_SEED
+from viz.linked import number
 from viz.panels.positions.outcome import find_outcome
 from viz.picture import show_figure
 from viz.wording import significant
@@ -55,7 +56,7 @@ def equivariance_panel(translator: Translator, trace: TranslationTrace) -> None:
     if len(word_groups(trace.source_tokens)) < 2:
         st.info("This needs a sentence of two words or more, so that there is something to shuffle.")
         return
-    seed = linked_number("Seed of the order", 0, 9999, 1, key="order", width=170)
+    seed = number("Seed of the order", ORDER_SEED, width=170)
     off, off_shuffled, shuffled = (
         find_outcome(translator, trace, change)
         for change in (

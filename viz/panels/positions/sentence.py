@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,8 @@ from viz.choose import choose_map
 from viz.figures.export import matrix_csv
 from viz.figures.heatmap import attention_alt, attention_heatmap
 from viz.figures.position_bars import token_bars
-from viz.linked import linked_number
+from viz.link import BACK, BOTH, CHANGE, SHIFT, SHUFFLE_SEED
+from viz.linked import choice, number, slider, toggle
 from viz.panels.positions.outcome import find_outcome, told
 from viz.panels.positions.table import show_all_changes
 from viz.picture import show_figure
@@ -34,8 +34,6 @@ from viz.selection import Selection
 from viz.theme import escape_markdown
 from viz.wording import counted, fixed
 
-Change = Literal["off", "shuffled", "shifted", "off and shuffled"]
-FARTHEST = 200
 _WORD = re.compile(r"\w+['’]?")
 
 
@@ -49,31 +47,23 @@ class Experiment:
 
 def ask_experiment(trace: TranslationTrace) -> Experiment:
     """What to change. Only what the change needs is asked for."""
-    kind: Change = st.segmented_control(
+    kind = choice(
         "Positions and words",
-        get_args(Change),
-        default="off",
-        required=True,
-        key="change",
-        bind="query-params",
+        CHANGE,
         help="off: no encoding is added. shuffled: the words change places, their pieces stay together. "
         "shifted: every position is moved on by k.",
     )
     seed, shift, decoder, put_back = None, 0, False, False
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if kind == "shifted":
-            shift = st.slider("Shift k", 1, FARTHEST, 10, key="shift", bind="query-params")
+            shift = slider("Shift k", SHIFT)
         if "shuffled" in kind:
-            seed = linked_number("Seed of the order", 0, 9999, 1, key="seed", width=170)
+            seed = number("Seed of the order", SHUFFLE_SEED, width=170)
         if kind != "shuffled":
-            decoder = st.toggle(
-                "The decoder's positions too",
-                key="both",
-                bind="query-params",
-                help="Otherwise the encoder's only. Shuffling concerns the source alone.",
-            )
+            only = "Otherwise the encoder's only. Shuffling concerns the source alone."
+            decoder = toggle("The decoder's positions too", BOTH, help=only)
         if "shuffled" in kind:
-            put_back = st.toggle("Show the map in the original order", key="back", bind="query-params")
+            put_back = toggle("Show the map in the original order", BACK)
     if seed is not None and len(word_groups(trace.source_tokens)) < 2:
         st.info("This sentence has one word: there is nothing to shuffle.")
     placing = "shifted" if kind == "shifted" else "kept" if kind == "shuffled" else "off"

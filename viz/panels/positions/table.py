@@ -8,6 +8,8 @@ import streamlit as st
 from model_core.experiments.positions import PositionChange, PositionOutcome, cosines, moved_attention
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
+from viz.link import ALL_CHANGES
+from viz.linked import toggle
 from viz.panels.positions.outcome import find_outcome, told
 
 
@@ -40,7 +42,7 @@ def change_row(trace: TranslationTrace, change: PositionChange, found: PositionO
 
 def show_all_changes(translator: Translator, trace: TranslationTrace, change: PositionChange) -> None:
     """A toggle, and behind it the table of every kind of change."""
-    if not st.toggle("All changes in one table", key="all", bind="query-params"):
+    if not toggle("All changes in one table", ALL_CHANGES):
         return
     changes = changes_like(change)
     rows = [change_row(trace, each, find_outcome(translator, trace, each)) for each in changes]
