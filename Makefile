@@ -18,9 +18,9 @@ BENCH_PY := $(BENCH_VENV)/bin/python
 # One thread a request: two on busy cores are slower than one. Training takes all cores and sets its own number.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-# Tests that take more than half of the time: in a browser, of whole pages, of whole processes, and long trainings.
-SLOW := tests/browser tests/app tests/cli/test_process.py tests/training/test_distributed.py \
-  tests/training/test_loop.py tests/training/test_run.py tests/training/test_copy_task.py
+# Tests that take most of the time: in a browser, of whole pages, of whole processes, of long searches, and trainings.
+SLOW := tests/browser tests/app tests/cli/test_process.py tests/parity/test_drafted_translations.py \
+  $(addprefix tests/training/test_,$(addsuffix .py,distributed loop run copy_task state classroom live translation_task))
 
 .PHONY: help run test check lint format chromium bench bench-ui soak pictures clean distclean
 

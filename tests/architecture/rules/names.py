@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from tests.architecture.rules.source import docstrings
+from tests.architecture.rules.source import docstrings, tree
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def clash_faults(sources: Mapping[str, str], protocols: tuple[Protocol, ...] = P
     """Public classes and functions that have one name and stand in several files. `sources`: path -> text."""
     places: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for path, source in sorted(sources.items()):
-        for node in ast.parse(source, path).body:
+        for node in tree(source).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith(
                 "_"
             ):
@@ -63,6 +63,6 @@ def package_faults(sources: Mapping[str, str]) -> list[str]:
         source = sources.get(f"{folder}__init__.py")
         if source is None:
             faults.append(f"{folder} has no __init__.py.")
-        elif ast.get_docstring(ast.parse(source)) is None:
+        elif ast.get_docstring(tree(source)) is None:
             faults.append(f"{folder}__init__.py has no docstring: say what the package holds.")
     return faults

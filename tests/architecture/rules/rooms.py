@@ -47,7 +47,7 @@ CORE_ROOMS = (
     Room(("model_core/model/",), own=MODEL, outside=("torch",)),
     Room(("model_core/interventions/",), own=MODEL, outside=("torch",)),
     Room(("model_core/building.py",), own=MODEL, outside=("torch",)),
-    Room(("model_core/text/",), own=BASE, outside=("sentencepiece",)),
+    Room(("model_core/text/",), own=BASE, outside=("sentencepiece", "regex")),
     Room(("model_core/trace/",), own=PLAIN, outside=("numpy", "safetensors"), never=("safetensors.torch",)),
     Room(("model_core/search/",), own=SEARCHED, outside=("torch", "numpy"), never=FILES),
     Room(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.architecture.rules.source import imports, is_in, strings
+from tests.architecture.rules.source import imports, is_in, nodes, strings
 
 OF_TENSORS = ("numpy", "detach", "cpu", "cuda")  # methods that tensors have and arrays have not
 LINKED = "viz/linked.py"  # the one module that reads and writes the address of the page
 UNSAFE_MODULES = ("pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load")
-UNSAFE_CALLS = ("torch.load", "read_pickle")
+UNSAFE_CALLS = {"load": "torch.load", "read_pickle": "read_pickle"}  # name -> how its dotted name ends
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|new Function\("
 )
@@ -26,8 +26,9 @@ def unsafe_faults(path: str, source: str) -> list[str]:
         for item in imports(path, source)
         if any(is_in(item.module, module) for module in UNSAFE_MODULES)
     ]
-    for node in ast.walk(ast.parse(source, path)):
-        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(UNSAFE_CALLS):
+    for node in nodes(source):
+        ending = UNSAFE_CALLS.get(node.attr) if isinstance(node, ast.Attribute) else None
+        if isinstance(node, ast.Attribute) and ending and ast.unparse(node).endswith(ending):
             faults.append(f"{path}:{node.lineno} uses {ast.unparse(node)}, which reads pickle.")
         if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and ast.unparse(node.value) != "False":
             faults.append(f"{path}:{node.value.lineno} allows pickle.")
@@ -40,7 +41,7 @@ def tensor_faults(path: str, source: str) -> list[str]:
         return []
     return [
         f"{path}:{node.lineno} calls .{node.func.attr}() of a tensor; ask model_core for an array."
-        for node in ast.walk(ast.parse(source, path))
+        for node in nodes(source)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in OF_TENSORS
     ]
 
@@ -50,9 +51,7 @@ def link_faults(path: str, source: str) -> list[str]:
     if path == LINKED:
         return []
     lines = [
-        node.lineno
-        for node in ast.walk(ast.parse(source, path))
-        if isinstance(node, ast.Attribute) and node.attr.endswith("query_params")
+        node.lineno for node in nodes(source) if isinstance(node, ast.Attribute) and node.attr.endswith("query_params")
     ]
     lines += [item.line for item in imports(path, source) if item.module.endswith("query_params")]
     return [f"{path}:{line} touches st.query_params; {LINKED} reads and writes the link." for line in lines]

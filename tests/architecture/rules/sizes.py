@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from tests.architecture.rules.source import nodes
+
 MAX_FILE_LINES = 300
 MAX_FUNCTION_LINES = 60
 MODEL = "model_core/model/"  # a newcomer reads it alone, in the order of the paper
@@ -17,7 +19,7 @@ def size_faults(path: str, source: str) -> list[str]:
     lines = len(source.splitlines())
     most = MAX_MODEL_FILE_LINES if path.startswith(MODEL) else MAX_FILE_LINES
     faults = [f"{path} has {lines} lines; at most {most} are allowed."] if lines > most else []
-    for node in ast.walk(ast.parse(source, path)) if path.endswith(".py") else ():
+    for node in nodes(source) if path.endswith(".py") else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:

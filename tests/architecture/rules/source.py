@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,6 +23,18 @@ class Import:
     lazy: bool
 
 
+@cache
+def tree(source: str) -> ast.Module:
+    """The parsed file. Every rule reads the same two hundred files."""
+    return ast.parse(source)
+
+
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """All nodes of the parsed file."""
+    return tuple(ast.walk(tree(source)))
+
+
 def is_in(module: str, package: str) -> bool:
     """True if the dotted name is the package or lies in it."""
     return module == package or module.startswith(package + ".")
@@ -32,7 +45,8 @@ def module_name(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def imports(path: str, source: str) -> list[Import]:
+@cache
+def imports(path: str, source: str) -> tuple[Import, ...]:
     """All imports of a file, wherever they stand, relative ones resolved, `import_module("...")` included."""
     collected: list[Import] = []
 
@@ -43,8 +57,8 @@ def imports(path: str, source: str) -> list[Import]:
         for child in ast.iter_child_nodes(node):
             visit(child, inside)
 
-    visit(ast.parse(source, path), False)
-    return collected
+    visit(tree(source), False)
+    return tuple(collected)
 
 
 def _imported_names(path: str, node: ast.AST) -> Iterator[str]:
@@ -55,7 +69,7 @@ def _imported_names(path: str, node: ast.AST) -> Iterator[str]:
         module = ".".join(part for part in (base, node.module) if part)
         yield from (f"{module}.{alias.name}" for alias in node.names)
     elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-        called = ast.unparse(node.func).rpartition(".")[2]
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
             yield node.args[0].value
 
@@ -83,7 +97,7 @@ def docstrings(source: str) -> list[tuple[int, ast.Constant]]:
     """Line and text of the docstring of the file and of each class and function in it."""
     return [
         (node.body[0].lineno, node.body[0].value)
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, Documented)
         and node.body
         and isinstance(node.body[0], ast.Expr)
@@ -97,7 +111,7 @@ def strings(source: str) -> list[str]:
     documentation = {(text.lineno, text.col_offset) for _, text in docstrings(source)}
     return [
         node.value
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and (node.lineno, node.col_offset) not in documentation
