@@ -6,22 +6,21 @@ Shapes: L layer, H head, Q query, K key, D d_model, d_k = D / H.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from model_core.model.attention import MultiHeadAttention, attention_weights
 from model_core.model.layers import DecoderLayer, EncoderLayer, Residual
-from model_core.model.linear import Linear
 from model_core.model.masks import causal_mask
 from model_core.model.transformer import Transformer
 from model_core.search.decoding import check_model
 from model_core.sites import SITES, Site
+from model_core.tensors.linear import Linear
 from model_core.trace.arrays import TraceError
 from model_core.trace.trace import TranslationTrace
 
@@ -186,47 +185,3 @@ def _array(tensor: Tensor) -> Array:
     array = tensor.detach().float().cpu().numpy().copy()
     array.setflags(write=False)
     return array
-
-
-@dataclass(frozen=True)
-class PartSize:
-    """How many parameters a part of the model has: `own` are counted here, `shared` at the part that came before.
-
-    `stack` is "encoder", "decoder" or "ends" (embeddings and generator); `layer` counts from 0 and is None for parts
-    outside the layers; `part` names it: "self-attention", "cross-attention", "feed-forward", "norms", "final norm",
-    "source embedding", "target embedding", "generator".
-    """
-
-    stack: str
-    layer: int | None
-    part: str
-    own: int
-    shared: int
-
-
-def part_sizes(model: Transformer) -> tuple[PartSize, ...]:
-    """Every parameter of the model in exactly one part, so that `own` sums to `model.parameter_count()`."""
-    seen: set[int] = set()
-    sizes: list[PartSize] = []
-    for stack, layer, part, modules in _parts(model):
-        parameters = {id(p): p.numel() for module in modules for p in module.parameters()}
-        own = sum(count for key, count in parameters.items() if key not in seen)
-        sizes.append(PartSize(stack, layer, part, own, sum(parameters.values()) - own))
-        seen |= parameters.keys()
-    return tuple(sizes)
-
-
-def _parts(model: Transformer) -> Iterator[tuple[str, int | None, str, list[nn.Module]]]:
-    yield "ends", None, "source embedding", [model.source_embedding]
-    yield "ends", None, "target embedding", [model.target_embedding]
-    for stack, blocks in (("encoder", model.encoder.layers), ("decoder", model.decoder.layers)):
-        for index, block in enumerate(blocks):
-            block = cast(EncoderLayer | DecoderLayer, block)
-            yield stack, index, "self-attention", [block.self_attention]
-            if isinstance(block, DecoderLayer):
-                yield stack, index, "cross-attention", [block.cross_attention]
-            yield stack, index, "feed-forward", [block.feed_forward]
-            yield stack, index, "norms", [_residual(block, i).norm for i in range(len(block.residuals))]
-    yield "encoder", None, "final norm", [model.encoder.norm]
-    yield "decoder", None, "final norm", [model.decoder.norm]
-    yield "ends", None, "generator", [model.generator]

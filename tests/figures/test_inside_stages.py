@@ -13,7 +13,8 @@ import pytest
 from model_core.building import make_model
 from model_core.checkpoint import load_checkpoint, save_checkpoint
 from model_core.config import ModelConfig
-from model_core.experiments.anatomy import HeadAnatomy, dissect, part_sizes
+from model_core.experiments.anatomy import HeadAnatomy, dissect
+from model_core.experiments.sizes import part_sizes
 from model_core.trace import SITES, Site, TranslationTrace
 from model_core.translator import Translator
 from tests.small_checkpoint import small_tokenizer

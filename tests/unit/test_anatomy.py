@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from model_core.building import make_model
 from model_core.checkpoint import load_checkpoint, save_checkpoint
 from model_core.config import ModelConfig, Norm, Sharing
-from model_core.experiments.anatomy import HeadAnatomy, dissect, part_sizes
+from model_core.experiments.anatomy import HeadAnatomy, dissect
+from model_core.experiments.sizes import part_sizes
 from model_core.model.layers import DecoderLayer, EncoderLayer
 from model_core.model.masks import causal_mask
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.trace import SITES, Site, TraceError, TranslationTrace
 from model_core.translator import Translator
 from tests.small_checkpoint import small_tokenizer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model_core.config import ModelConfig
-from model_core.experiments.anatomy import PartSize, part_sizes
+from model_core.experiments.sizes import PartSize, part_sizes
 from model_core.trace import Site, TranslationTrace
 from model_core.translator import Translator
 from viz.components.model_diagram import Block, Stack, model_diagram
