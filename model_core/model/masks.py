@@ -42,7 +42,7 @@ def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
     allowed = padding_mask(ids, pad_id) & causal_mask(ids.shape[1], ids.device)
     if not bool(allowed[:, 0, 0, 0].all()):
         raise ValueError(
-            "A decoder input starts with padding: its first row could attend to nothing. Pad on the right."
+            "A decoder input starts with padding, so its first row could attend to nothing: pad on the right."
         )
     return allowed
 
