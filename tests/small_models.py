@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID, ModelConfig, Norm
-from model_core.model.transformer import Transformer, make_model
+from model_core.building import initialise, make_model
+from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID, ModelConfig, Norm, Positions
+from model_core.model.transformer import Transformer
 
 NEVER_WRITTEN = {PAD_ID, BOS_ID, UNK_ID}
 
@@ -20,7 +21,7 @@ def small_model(
     norm: Norm = "pre",
     vocabulary: int = 11,
     layers: int = 2,
-    positions: bool = True,
+    positions: Positions = "sinusoidal",
     end: float = 1.0,
     spread: float = 2.0,
 ) -> Transformer:
@@ -47,7 +48,11 @@ def draftable_model(seed: int = 0, *, norm: Norm = "pre", vocabulary: int = 11, 
 
 
 def randomise(module: torch.nn.Module, seed: int, spread: float = 1.0) -> None:
-    """Random numbers for every vector (biases and norms), matrices times `spread`."""
+    """Random numbers for every vector (biases and norms), and for matrices what `initialise` draws, times `spread`.
+
+    A model that was made with the same seed keeps its matrices but for `spread`.
+    """
+    initialise(module, getattr(module, "config", None), torch.Generator().manual_seed(seed))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in module.named_parameters():

@@ -13,7 +13,7 @@ import pytest
 import model_core.sentence as translator_module
 from model_core.checkpoint import Checkpoint
 from model_core.config import DecodingConfig
-from model_core.model.hooks import HeadKnockout
+from model_core.interventions import HeadKnockout
 from model_core.trace import SITES, TranslationTrace
 from model_core.translator import Cancelled, Translation, Translator
 from tests.small_checkpoint import SENTENCES, SHAPE, small_tokenizer
@@ -95,8 +95,8 @@ def test_of_the_shipped_model(repository: Path, monkeypatch: pytest.MonkeyPatch)
 def test_no_draft_where_weights_are_changed_or_paths_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     translator = small_translator(1)
     with drafts_counted(monkeypatch) as searches:
-        translator.translate(SENTENCES[0], hook=HeadKnockout("cross", 1, 2))
-        translator.trace(SENTENCES[0], hook=HeadKnockout("cross", 1, 2))
+        translator.translate(SENTENCES[0], interventions=HeadKnockout("cross", 1, 2))
+        translator.trace(SENTENCES[0], interventions=HeadKnockout("cross", 1, 2))
         translator.trace(SENTENCES[0], target=SENTENCES[4])
         translator.translate(SENTENCES[0], on_text=lambda text: None)
         for decoding in (DecodingConfig("beam", beam_width=3), DecodingConfig("sample")):

@@ -1,4 +1,4 @@
-"""All ways to compute the same thing agree: fused and explicit, hooked and plain, modules and plain functions."""
+"""All ways to compute the same thing agree: fused and explicit, watched and plain, modules and plain functions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import torch
 from torch import Tensor
 
 import model_core.model.attention as attention
-from model_core.config import ModelConfig, Norm
-from model_core.model.attention import attend
+from model_core.building import make_model
+from model_core.config import ModelConfig, Norm, Positions
+from model_core.interventions import Record, make_call, record_attention
+from model_core.model.attention import MultiHeadAttention, attend
 from model_core.model.cache import KeyValueCache
-from model_core.model.hooks import Recorder
 from model_core.model.masks import causal_mask, decoder_mask, padding_mask
-from model_core.model.transformer import make_model
-from model_core.search.decoder_step import DecoderStep
+from model_core.model.points import Address, Call
+from model_core.search.lifted import LiftedDecoder
 from model_core.trace import Site
 from tests.small_models import small_model
 
@@ -30,7 +31,18 @@ def test_fused_and_explicit_attention(queries: int, masked: bool) -> None:
     explicit, fused = (attend(query, key, value, allowed, fused=fused) for fused in (False, True))
     torch.testing.assert_close(explicit, fused)
     torch.testing.assert_close(attend(query, key, value, allowed), explicit)
-    torch.testing.assert_close(attend(query, key, value, allowed, tap=lambda weights: weights), explicit)
+    assert_watched_is_plain(query, key, value, allowed)
+
+
+def assert_watched_is_plain(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None) -> None:
+    """The path that shows scores, mask and weights gives what the one that shows nothing gives."""
+    address, config = Address("decoder", 0, "cross_attention"), ModelConfig(13, 13, 1, 22, 7, 2)
+    module = MultiHeadAttention(config, address).eval()
+    plain = module.attend(query, key, value, allowed, Call())
+    for names in (("scores",), ("mask",), ("weights",), ("scores", "mask", "weights")):
+        call = make_call(config, Record(*(f"{address}.{name}" for name in names)))
+        torch.testing.assert_close(module.attend(query, key, value, allowed, call), plain)
+    torch.testing.assert_close(plain, attend(query, key, value, allowed))
 
 
 def test_fused_and_explicit_attention_have_the_same_gradients() -> None:
@@ -63,7 +75,8 @@ def test_a_model_on_the_fused_path(norm: Norm, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_recording_does_not_change_what_is_computed(norm: Norm) -> None:
     model = small_model(norm=norm)
-    plain, recorded = model(SOURCE, DECODER_INPUT), model(SOURCE, DECODER_INPUT, Recorder())
+    plain = model(SOURCE, DECODER_INPUT)
+    recorded = model(SOURCE, DECODER_INPUT, call=make_call(model.config, Record("*")))
     torch.testing.assert_close(plain, recorded, atol=1e-6, rtol=1e-5)
 
 
@@ -75,12 +88,13 @@ def test_replayed_weights_are_those_of_the_steps(norm: Norm, padded: bool) -> No
     source = SOURCE if padded else SOURCE[:1]
     target = DECODER_INPUT[1:2].expand(len(source), -1)
     allowed = padding_mask(source, 0) if padded else None
-    whole, steps = Recorder(), Recorder()
+    whole, steps = record_attention(), record_attention()
     memory = model.encode(source, allowed)
-    model.decode(target, memory, allowed, decoder_mask(target, 0), whole)
+    model.decode(target, memory, allowed, decoder_mask(target, 0), make_call(model.config, whole))
     cache = KeyValueCache.empty(3)
     for position in range(5):
-        model.decode(target[:, position : position + 1], memory, allowed, None, steps, cache)
+        call = make_call(model.config, steps, cache)
+        model.decode(target[:, position : position + 1], memory, allowed, call=call)
         keys_of: dict[Site, int] = {"decoder_self": position + 1, "cross": source.shape[1]}
         for site, keys in keys_of.items():
             replayed = whole.weights(site)[..., position : position + 1, :keys]
@@ -88,9 +102,9 @@ def test_replayed_weights_are_those_of_the_steps(norm: Norm, padded: bool) -> No
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("positions", [True, False])
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_step_without_modules_is_a_step_with_them(norm: Norm, positions: bool, padded: bool) -> None:
+def test_a_step_without_modules_is_a_step_with_them(norm: Norm, positions: Positions, padded: bool) -> None:
     model = small_model(norm=norm, layers=3, positions=positions)
     source = SOURCE if padded else SOURCE[:1]
     allowed = padding_mask(source, 0) if padded else None
@@ -99,11 +113,11 @@ def test_a_step_without_modules_is_a_step_with_them(norm: Norm, positions: bool,
         caches = [KeyValueCache.empty(3) for _ in range(2)]
         first = torch.ones(len(source), 1, dtype=torch.int64)
         for cache in caches:
-            model.decode(first, memory, allowed, cache=cache)
-        step = DecoderStep(model)
+            model.decode(first, memory, allowed, call=Call(cache=cache))
+        step = LiftedDecoder(model)
         for ids in ([5, 6, 7], [9, 9, 4], [2, 5, 6]):
             newest = torch.tensor(ids[: len(source)])
-            expected = model.decode(newest[:, None], memory, allowed, cache=caches[0])[:, 0]
+            expected = model.decode(newest[:, None], memory, allowed, call=Call(cache=caches[0]))[:, 0]
             torch.testing.assert_close(step(newest, caches[1], allowed), expected, atol=1e-5, rtol=1e-5)
         for one, other in zip(caches[0].layers, caches[1].layers, strict=True):
             torch.testing.assert_close(one.key, other.key, atol=1e-5, rtol=1e-5)
@@ -118,8 +132,8 @@ def test_a_step_reads_the_weights_as_they_are() -> None:
         results = []
         for _ in range(2):
             cache = KeyValueCache.empty(2)
-            model.decode(torch.tensor([[1]]), memory, cache=cache)
-            results.append(DecoderStep(model)(torch.tensor([5]), cache))
+            model.decode(torch.tensor([[1]]), memory, call=Call(cache=cache))
+            results.append(LiftedDecoder(model)(torch.tensor([5]), cache))
             model.decoder.layers[1].feed_forward.outer.bias[4] += 1.0  # type: ignore[union-attr, index]
     assert float((results[0] - results[1]).abs().max()) > 1e-3
 

@@ -10,13 +10,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model_core.building import make_model
 from model_core.config import ModelConfig, Norm
+from model_core.interventions import Record, make_call, record_attention
 from model_core.model.attention import MultiHeadAttention
-from model_core.model.hooks import Recorder
 from model_core.model.layers import DecoderLayer, EncoderLayer
-from model_core.model.linear import Linear
 from model_core.model.masks import causal_mask
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.points import Address
+from model_core.model.transformer import Transformer
+from model_core.tensors.linear import Linear
 from tests.small_models import randomise
 
 # B 3, S 7, T 5, D 12, F 11, H 3
@@ -80,7 +82,8 @@ def assert_close(ours: Tensor, theirs: Tensor) -> None:
 
 @pytest.mark.parametrize("masked", ["nothing", "padding", "future", "both"])
 def test_multi_head_attention_and_its_weights(masked: str) -> None:
-    ours, theirs = MultiHeadAttention(D, H), nn.MultiheadAttention(D, H, batch_first=True)
+    config, address = ModelConfig(13, 13, 1, D, F, H), Address("decoder", 0, "cross_attention")
+    ours, theirs = MultiHeadAttention(config, address).eval(), nn.MultiheadAttention(D, H, batch_first=True)
     randomise(ours, 1)
     copy_attention(ours, theirs)
     queries = keys = states(S, 2)
@@ -90,12 +93,7 @@ def test_multi_head_attention_and_its_weights(masked: str) -> None:
     if masked != "nothing":
         future, padding = causal_mask(S), SOURCE_ALLOWED
         allowed = {"padding": padding, "future": future, "both": future & padding}[masked]
-    seen: list[Tensor] = []
-
-    def tap(weights: Tensor) -> Tensor:
-        seen.append(weights)
-        return weights
-
+    record = Record(f"{address}.weights")
     expected, weights = theirs(
         queries,
         keys,
@@ -104,8 +102,8 @@ def test_multi_head_attention_and_its_weights(masked: str) -> None:
         attn_mask=~causal_mask(S) if masked in ("future", "both") else None,
         average_attn_weights=False,
     )
-    assert_close(ours(queries, keys, allowed, tap), expected)
-    assert_close(seen[0], weights)
+    assert_close(ours(queries, keys, allowed, make_call(config, record)), expected)
+    assert_close(record[f"{address}.weights"], weights)
     assert_close(ours(queries, keys, allowed), expected)
 
 
@@ -189,15 +187,15 @@ def test_gradients_of_a_decoder_layer(norm: Norm) -> None:
 
 
 def test_recorded_weights_are_those_of_their_layers() -> None:
-    model, recorder = our_model("post"), Recorder()
-    model.encoder(states(S, 2), SOURCE_ALLOWED, recorder)
+    model, record = our_model("post"), record_attention(["encoder_self"])
+    model.encoder(states(S, 2), SOURCE_ALLOWED, make_call(model.config, record))
     x = states(S, 2)
     for index, layer in enumerate(model.encoder.layers):
         assert isinstance(layer, EncoderLayer)
         theirs = their_encoder_layer(layer, "post")
         _, weights = theirs.self_attn(x, x, x, key_padding_mask=~SOURCE_KEPT, average_attn_weights=False)
         assert_close(
-            recorder.weights("encoder_self")[index][SOURCE_KEPT[:, None, :].expand(B, H, S)],
+            record.weights("encoder_self")[index][SOURCE_KEPT[:, None, :].expand(B, H, S)],
             weights[SOURCE_KEPT[:, None, :].expand(B, H, S)],
         )
         x = theirs(x, src_key_padding_mask=~SOURCE_KEPT)

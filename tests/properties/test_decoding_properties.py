@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig, Norm
 from model_core.model.cache import KeyValueCache
 from model_core.model.masks import padding_mask
-from model_core.search.decoder_step import DecoderStep
+from model_core.model.points import Call
 from model_core.search.decoding import Decoded, decode, teacher_forced_steps
 from model_core.search.hypotheses import penalised
+from model_core.search.lifted import LiftedDecoder
 from tests.small_models import all_translations, greedy_reference, log_probability_of, random_source, small_model
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
@@ -83,10 +84,11 @@ def test_steps_with_a_cache_give_the_states_of_one_whole_pass(
         allowed = padding_mask(source, PAD_ID)
         memory = model.encode(source, allowed)
         cache, bare = KeyValueCache.empty(2), KeyValueCache.empty(2)
-        model.decode(decoder_input[:, :1], memory, allowed, cache=bare)
-        step = DecoderStep(model)
+        model.decode(decoder_input[:, :1], memory, allowed, call=Call(cache=bare))
+        step = LiftedDecoder(model)
         for position in range(6):
-            states = model.decode(decoder_input[:, position : position + 1], memory, allowed, cache=cache)
+            newest = decoder_input[:, position : position + 1]
+            states = model.decode(newest, memory, allowed, call=Call(cache=cache))
             torch.testing.assert_close(states[:, 0], whole[:, position], atol=2e-5, rtol=1e-4)
             if position:
                 states = step(decoder_input[:, position], bare, allowed)

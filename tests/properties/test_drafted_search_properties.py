@@ -56,6 +56,6 @@ def test_8_bits_are_often_wrong_about_these_models() -> None:
         model, source = draftable_model(seed, **SHARP), random_source(5, seed, VOCABULARY)
         [[wanted]] = decode(model, [source], DecodingConfig(max_length=31))
         with torch.inference_mode():
-            memory = ForcedPass(model, source, keep=False).memory_heads
+            memory = ForcedPass(model, source, keep=False).memory_heads()
             wrong += tuple(Drafting(Draft(model), memory).extend([], 31)) != wanted.ids
     assert 3 <= wrong <= 22

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID, DecodingConfig
-from model_core.model.hooks import HeadKnockout, Recorder
+from model_core.interventions import HeadKnockout, record_attention
 from model_core.model.transformer import Transformer
 from model_core.search.decoding import Cancelled, decode, length_limit, teacher_forced_steps
 from model_core.search.hypotheses import forbid, ranked, score_steps
@@ -139,18 +139,18 @@ def test_a_search_can_be_stopped(config: DecodingConfig) -> None:
 
 
 @pytest.mark.parametrize("config", EVERY_STRATEGY, ids=STRATEGY_NAMES)
-def test_a_hook_that_changes_nothing_changes_nothing(config: DecodingConfig) -> None:
-    model, recorder = small_model(4), Recorder()
-    plain, hooked = decode(model, SOURCES, config), decode(model, SOURCES, config, hook=recorder)
-    assert [[one.ids for one in found] for found in plain] == [[one.ids for one in found] for found in hooked]
-    assert recorder.weights("encoder_self").shape == (2, 3, 3, 9, 9)
-    assert recorder.weights("cross").shape[-2:] == (1, 9)  # the last step's only query
+def test_an_intervention_that_changes_nothing_changes_nothing(config: DecodingConfig) -> None:
+    model, record = small_model(4), record_attention()
+    plain, watched = decode(model, SOURCES, config), decode(model, SOURCES, config, interventions=record)
+    assert [[one.ids for one in found] for found in plain] == [[one.ids for one in found] for found in watched]
+    assert record.weights("encoder_self").shape == (2, 3, 3, 9, 9)
+    assert record.weights("cross").shape[-2:] == (1, 9)  # the last step's only query
 
 
-def test_a_hook_that_takes_a_head_away_changes_the_scores() -> None:
+def test_an_intervention_that_takes_a_head_away_changes_the_scores() -> None:
     model = small_model(4)
     [[plain]] = decode(model, SOURCES[:1], DecodingConfig())
-    [[without]] = decode(model, SOURCES[:1], DecodingConfig(), hook=HeadKnockout("cross", 1, 2))
+    [[without]] = decode(model, SOURCES[:1], DecodingConfig(), interventions=HeadKnockout("cross", 1, 2))
     assert abs(plain.steps[0].log_probability - without.steps[0].log_probability) > 1e-3
 
 

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
+from model_core.building import make_model
 from model_core.config import BOS_ID, EOS_ID, ModelConfig
-from model_core.model.linear import Linear
-from model_core.model.transformer import make_model
 from model_core.search.draft import Draft, Drafting, LazyDraft, PackedLinear, can_draft, packed
+from model_core.search.engine import Cancelled
 from model_core.search.forced_pass import ForcedPass
-from model_core.search.stepper import Cancelled
+from model_core.tensors.linear import Linear
 from tests.small_models import draftable_model, random_source, randomise, small_model
 
 LIMIT = 13
@@ -21,7 +21,7 @@ LIMIT = 13
 
 def drafting_of(seed: int = 1, cancelled: threading.Event | None = None) -> Drafting:
     model = draftable_model(seed)
-    return Drafting(Draft(model), ForcedPass(model, random_source(5, seed), keep=False).memory_heads, cancelled)
+    return Drafting(Draft(model), ForcedPass(model, random_source(5, seed), keep=False).memory_heads(), cancelled)
 
 
 @pytest.mark.parametrize(("d_in", "d_out"), [(32, 11), (32, 311), (96, 7), (64, 32)])

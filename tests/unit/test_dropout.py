@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model_core.model.dropout import Dropout, dropout
+from model_core.tensors.dropout import Dropout, dropout
 
 
 def test_rate_zero_gives_back_the_very_same_tensor() -> None:

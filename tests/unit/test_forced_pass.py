@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model_core.config import DecodingConfig
-from model_core.model.hooks import HeadKnockout
+from model_core.interventions import HeadKnockout
 from model_core.search.decoding import decode
 from model_core.search.forced_pass import ForcedPass
 from model_core.trace import DecodingStep
@@ -48,18 +48,18 @@ def test_what_is_kept_is_the_last_whole_target_and_not_the_rest() -> None:
     forced = ForcedPass(small_model(1), SOURCE, keep=True)
     forced.score(TARGET, 1)
     forced.score_rest([7, 4, 5], 2, 1)
-    assert forced.recorder.weights("cross").shape == (2, 1, 3, 7, 7)
+    assert forced.record.weights("cross").shape == (2, 1, 3, 7, 7)
     forced.score([7, 4, 5], 1)
-    assert forced.recorder.weights("cross").shape == (2, 1, 3, 3, 7)
-    assert forced.recorder.weights("encoder_self").shape == (2, 1, 3, 7, 7)
-    assert [state.shape for state in forced.decoder_states] == [(1, 3, 12)] * 3
-    assert [state.shape for state in forced.encoder_states] == [(1, 7, 12)] * 3
+    assert forced.record.weights("cross").shape == (2, 1, 3, 3, 7)
+    assert forced.record.weights("encoder_self").shape == (2, 1, 3, 7, 7)
+    assert forced.decoder_states.shape == (3, 3, 12)
+    assert forced.encoder_states.shape == (3, 7, 12)
 
 
-def test_a_hook_changes_what_is_scored_and_kept() -> None:
+def test_an_intervention_changes_what_is_scored_and_kept() -> None:
     forced = ForcedPass(small_model(1), SOURCE, HeadKnockout("encoder_self", 1, 2), keep=True)
     plain = ForcedPass(small_model(1), SOURCE, keep=True)
-    assert not forced.recorder.weights("encoder_self")[1, :, 2].any()
+    assert not forced.record.weights("encoder_self")[1, :, 2].any()
     assert numbers(forced.score(TARGET, 1)) != pytest.approx(numbers(plain.score(TARGET, 1)), abs=1e-4)
 
 

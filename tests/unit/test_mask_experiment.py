@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model_core.config import BOS_ID, PAD_ID, DecodingConfig
+from model_core.config import BOS_ID, PAD_ID, DecodingConfig, ModelConfig
 from model_core.experiments.masks import (
     ChangedMasks,
     MaskCell,
@@ -17,8 +17,15 @@ from model_core.experiments.masks import (
     masked_search,
     shifts,
 )
-from model_core.model.attention import attend, attention_scores
-from model_core.model.hooks import Compose, HeadKnockout, Recorder, mask_tap_at
+from model_core.interventions import (
+    Change,
+    HeadKnockout,
+    Intervention,
+    make_call,
+    point_names,
+    record_attention,
+    site_of,
+)
 from model_core.search.decoding import decode
 from model_core.trace import Site
 from tests.small_models import random_source, small_model
@@ -51,7 +58,7 @@ def test_padding_off_attends_to_padding() -> None:
     model, (sources, inputs) = small_model(), batch()
     memory = model.encode(sources, None)
     causal = torch.ones(6, 6, dtype=torch.bool).tril()
-    wanted = model.generator(model.decode(inputs, memory, None, causal))[1].numpy()
+    wanted = model.generator(model.decode(inputs, memory, target_mask=causal))[1].numpy()
     found = run(MaskSetting(padding=False))
     np.testing.assert_allclose(found.log_probabilities, wanted, atol=1e-5)
     assert found.allowed.all() and (found.weights[:, :, 5:] > 0).all()
@@ -78,16 +85,19 @@ def test_scores_mask_and_weights_belong_together() -> None:
         found.weights[0, 0, 0] = 1.0
 
 
-class Reference:
+class Reference(Intervention):
     """Forbids a cell after the softmax: weight 0, and the row made to sum to 1 again."""
 
     def __init__(self, cell: MaskCell) -> None:
+        super().__init__()
         self.cell = cell
 
-    def __call__(self, site: Site, layer: int, weights: torch.Tensor) -> torch.Tensor:
-        if not self.cell.is_in(site, layer):
-            return weights
-        changed = weights.clone()
+    def points(self, config: ModelConfig) -> list[str]:
+        weights = [point for point in point_names(config) if point.endswith(".weights")]
+        return [point for point in weights if self.cell.is_in(*site_of(point))]
+
+    def change(self, point: str, value: torch.Tensor, start: int) -> torch.Tensor:
+        changed = value.clone()
         heads = slice(None) if self.cell.head is None else self.cell.head
         changed[:, heads, self.cell.query, self.cell.key] = 0.0
         return changed / changed.sum(-1, keepdim=True)
@@ -105,7 +115,8 @@ class Reference:
 @torch.no_grad()
 def test_a_forbidden_cell_acts_exactly_where_it_should(cell: MaskCell) -> None:
     model, (_, inputs) = small_model(), batch()
-    wanted = model(torch.tensor(SHORT)[None], inputs[1:], Reference(cell))[0].numpy()
+    call = make_call(model.config, Reference(cell))
+    wanted = model(torch.tensor(SHORT)[None], inputs[1:], call=call)[0].numpy()
     found = run(MaskSetting(forbidden=frozenset({cell})))
     np.testing.assert_allclose(found.log_probabilities, wanted, atol=1e-5)
     changed = np.abs(wanted - run().log_probabilities).max(axis=1) > 1e-4
@@ -167,36 +178,30 @@ def test_shifts_join_the_most_probable_of_both() -> None:
     assert larger == sorted(larger, reverse=True)
 
 
-def test_masks_and_weights_can_be_changed_by_composed_hooks() -> None:
-    """A composed hook asks those of its hooks about masks that have something to say."""
-    model, recorder = small_model(), Recorder()
+def test_masks_and_weights_can_be_changed_together() -> None:
+    model, record = small_model(), record_attention()
     masks = ChangedMasks(MaskSetting(forbidden=frozenset({MaskCell("cross", 1, 2)})), Padded(tuple(SHORT), 5))
     with torch.inference_mode():
-        model(torch.tensor([SHORT]), batch()[1][1:], Compose((HeadKnockout("cross", 0, 1), masks, recorder)))
-    weights = recorder.weights("cross")[:, 0]
+        call = make_call(model.config, (HeadKnockout("cross", 0, 1), masks, record))
+        model(torch.tensor([SHORT]), batch()[1][1:], call=call)
+    weights = record.weights("cross")[:, 0]
     assert not weights[:, :, 1, 2].any() and not weights[0, 1].any() and weights[1, 1, 1, 3] > 0
 
 
-def test_of_two_composed_masks_the_second_is_given_that_of_the_first() -> None:
+def test_of_two_changed_masks_the_second_is_given_that_of_the_first() -> None:
     """Cells that only the first forbids stay forbidden if the second changes the mask that it is given."""
 
-    class OneMore(Recorder):
-        """Forbids one cell more."""
+    def forbid_one_more(mask: torch.Tensor) -> torch.Tensor:
+        used = mask.clone()
+        used[..., 3, 4] = False
+        return used
 
-        def mask(
-            self, site: Site, layer: int, scores: torch.Tensor, allowed: torch.Tensor | None, start: int
-        ) -> torch.Tensor:
-            assert allowed is not None, "the first hook made a mask"
-            used = allowed.clone()
-            if site == "cross":
-                used[..., 3, 4] = False
-            return used
-
-    model, more = small_model(), OneMore()
+    model, record = small_model(), record_attention(["cross"])
     masks = ChangedMasks(MaskSetting(forbidden=frozenset({MaskCell("cross", 1, 2)})), Padded(tuple(SHORT), 5))
+    more = Change("decoder.*.cross_attention.mask", forbid_one_more)
     with torch.inference_mode():
-        model(torch.tensor([SHORT]), batch()[1][1:], Compose((masks, more)))
-    zero = more.weights("cross")[:, 0] == 0
+        model(torch.tensor([SHORT]), batch()[1][1:], call=make_call(model.config, (masks, more, record)))
+    zero = record.weights("cross")[:, 0] == 0
     wanted = torch.zeros(6, 5, dtype=torch.bool)
     wanted[1, 2] = wanted[3, 4] = True
     assert torch.equal(zero, wanted.expand(LAYERS, HEADS, 6, 5))
@@ -209,24 +214,17 @@ def test_the_sum_of_a_target_counts_every_id() -> None:
     )
 
 
-def test_a_mask_tap_sees_the_scores_and_its_mask_is_used() -> None:
-    query, key, value = (
-        torch.randn(2, 3, size, 4, generator=torch.Generator().manual_seed(size)) for size in (5, 7, 7)
-    )
-    given = torch.ones(5, 7, dtype=torch.bool).tril()
-    seen: list[torch.Tensor | None] = []
-
-    def only_key_6(scores: torch.Tensor, allowed: torch.Tensor | None) -> torch.Tensor:
-        seen.extend((scores, allowed))
-        return torch.arange(7) == 6
-
-    used = attend(query, key, value, given, mask_tap=only_key_6)
-    assert torch.equal(used, value[:, :, 6:].expand(2, 3, 5, 4)) and seen[1] is given
-    assert seen[0] is not None and torch.equal(seen[0], attention_scores(query, key)), "before the mask"
-    with pytest.raises(ValueError, match="never shows its weights"):
-        attend(query, key, value, given, mask_tap=only_key_6, fused=True)
+def test_masks_are_changed_in_every_layer_of_every_site_and_nowhere_else() -> None:
+    config = small_model().config
+    wanted = {point for point in point_names(config) if point.endswith(".mask")}
+    assert set(ChangedMasks(USUAL, PADDED).points(config)) == wanted and len(wanted) == 3 * LAYERS
 
 
-def test_a_hook_without_a_say_in_masks_makes_no_mask_tap() -> None:
-    assert mask_tap_at(None, "cross", 0) is None and mask_tap_at(Recorder(), "cross", 0) is None
-    assert mask_tap_at(ChangedMasks(USUAL, PADDED), "cross", 0) is not None
+def test_masks_that_were_changed_say_where() -> None:
+    """A cell of one layer changes the mask of that layer; the masks of the others are those of the model."""
+    model = small_model()
+    masks = ChangedMasks(MaskSetting(forbidden=frozenset({MaskCell("cross", 1, 2, layer=1)})), Padded(tuple(SHORT), 5))
+    with torch.inference_mode():
+        model(torch.tensor([SHORT]), batch()[1][1:], call=make_call(model.config, masks))
+    assert [point for point, change in masks.changes.items() if change] == ["decoder.1.cross_attention.mask"]
+    assert len(masks.changes) == 3 * LAYERS

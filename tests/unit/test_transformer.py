@@ -7,13 +7,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from model_core.config import ModelConfig, Norm, Sharing
+from model_core.building import make_model
+from model_core.config import ModelConfig, Norm, Positions, Sharing
+from model_core.interventions import Record, make_call, record_attention
 from model_core.model.cache import KeyValueCache
-from model_core.model.hooks import Recorder
 from model_core.model.layers import DecoderLayer, EncoderLayer
 from model_core.model.masks import causal_mask, decoder_mask, padding_mask
+from model_core.model.points import Call
 from model_core.model.positions import sinusoidal_encoding
-from model_core.model.transformer import Generator, TokenEmbedding, Transformer, make_model
+from model_core.model.transformer import Generator, TokenEmbedding, Transformer
 from tests.small_models import randomise, small_model
 
 # B 3, S 7, T 5, D 12, H 3, V 11 and 13
@@ -101,9 +103,7 @@ def test_what_is_shared(sharing: Sharing, source_is_target: bool, target_is_outp
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_a_final_norm_belongs_to_pre_norm_only(norm: Norm) -> None:
     model = make_model(unequal(norm))
-    assert (
-        isinstance(model.encoder.norm, nn.LayerNorm) == isinstance(model.decoder.norm, nn.LayerNorm) == (norm == "pre")
-    )
+    assert [isinstance(stack.norm, nn.LayerNorm) for stack in (model.encoder, model.decoder)] == [norm == "pre"] * 2
 
 
 def test_a_seed_makes_the_weights_repeatable_and_leaves_the_global_generator_alone() -> None:
@@ -116,6 +116,7 @@ def test_a_seed_makes_the_weights_repeatable_and_leaves_the_global_generator_alo
 
 def test_embeddings_are_rows_times_the_square_root_of_d_model() -> None:
     embedding = TokenEmbedding(11, 16)
+    randomise(embedding, 1)
     torch.testing.assert_close(embedding(SOURCE), 4.0 * embedding.weight[SOURCE])
 
 
@@ -124,18 +125,18 @@ def test_tokens_are_embedded_with_their_positions_unless_these_are_switched_off(
     embedded = model.target_embedding(DECODER_INPUT)
     positioned = model.embed(model.target_embedding, DECODER_INPUT, 3)
     torch.testing.assert_close(positioned, embedded + sinusoidal_encoding(8, 12)[3:])
-    without = make_model(ModelConfig(11, 11, 1, 12, 7, 3, positions=False)).eval()
-    torch.testing.assert_close(
-        without.embed(without.target_embedding, DECODER_INPUT), without.target_embedding(DECODER_INPUT)
-    )
+    without = small_model(positions="none")
+    expected = without.target_embedding(DECODER_INPUT)
+    torch.testing.assert_close(without.embed(without.target_embedding, DECODER_INPUT), expected)
 
 
 def test_without_positions_the_encoder_cannot_tell_the_order() -> None:
     order = [0, 3, 1, 2, 5, 4, 6]
-    for positions in (True, False):
+    choices: tuple[Positions, ...] = ("sinusoidal", "none")
+    for positions in choices:
         model = make_model(ModelConfig(11, 11, 2, 12, 7, 3, positions=positions), seed=1).eval()
         memory, shuffled = model.encode(SOURCE[:1]), model.encode(SOURCE[:1, order])
-        assert torch.allclose(memory[:, order], shuffled, atol=1e-5) != positions
+        assert torch.allclose(memory[:, order], shuffled, atol=1e-5) == (positions == "none")
 
 
 def test_the_generator_gives_log_probabilities_in_float32() -> None:
@@ -186,37 +187,48 @@ def test_later_target_tokens_change_nothing_before_them() -> None:
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_a_record_has_the_input_of_each_layer_and_the_final_states(norm: Norm) -> None:
     model = small_model(norm=norm, layers=3)
-    encoder_record: list[torch.Tensor] = []
-    decoder_record: list[torch.Tensor] = []
-    memory = model.encode(SOURCE[:1], record=encoder_record)
-    states = model.decode(DECODER_INPUT[1:2], memory, target_allowed=causal_mask(5), record=decoder_record)
-    assert [len(encoder_record), len(decoder_record)] == [4, 4]
-    torch.testing.assert_close(encoder_record[0], model.embed(model.source_embedding, SOURCE[:1]))
-    torch.testing.assert_close(encoder_record[-1], memory)
-    torch.testing.assert_close(decoder_record[0], model.embed(model.target_embedding, DECODER_INPUT[1:2]))
-    torch.testing.assert_close(decoder_record[-1], states)
-    second = model.encoder.layers[0](encoder_record[0], None)
-    torch.testing.assert_close(encoder_record[1], second)
+    record = Record("*.self_attention.residual_before", "*.final_norm")
+    call = make_call(model.config, record)
+    memory = model.encode(SOURCE[:1], call=call)
+    states = model.decode(DECODER_INPUT[1:2], memory, target_mask=causal_mask(5), call=call)
+    encoder_states = [*record.layers("encoder", "self_attention", "residual_before"), record["encoder.final_norm"]]
+    decoder_states = [*record.layers("decoder", "self_attention", "residual_before"), record["decoder.final_norm"]]
+    assert [len(encoder_states), len(decoder_states)] == [4, 4]
+    torch.testing.assert_close(encoder_states[0], model.embed(model.source_embedding, SOURCE[:1]))
+    torch.testing.assert_close(encoder_states[-1], memory)
+    torch.testing.assert_close(decoder_states[0], model.embed(model.target_embedding, DECODER_INPUT[1:2]))
+    torch.testing.assert_close(decoder_states[-1], states)
+    torch.testing.assert_close(encoder_states[1], model.encoder.layers[0](encoder_states[0], None))
+    second = model.decoder.layers[0](decoder_states[0], memory, causal_mask(5), None)
+    torch.testing.assert_close(decoder_states[1], second)
 
 
-def test_a_hook_sees_every_attention_once() -> None:
-    model, recorder = small_model(layers=3), Recorder()
-    model(SOURCE, DECODER_INPUT, recorder)
-    assert recorder.weights("encoder_self").shape == (3, 3, 3, 7, 7)
-    assert recorder.weights("decoder_self").shape == (3, 3, 3, 5, 5)
-    assert recorder.weights("cross").shape == (3, 3, 3, 5, 7)
+def test_every_attention_is_seen_once() -> None:
+    model, record = small_model(layers=3), record_attention()
+    seen: list[str] = []
+
+    class Points(Record):
+        def change(self, point: str, value: torch.Tensor, start: int) -> torch.Tensor:
+            seen.append(point)
+            return value
+
+    model(SOURCE, DECODER_INPUT, call=make_call(model.config, [record, Points("*.weights")]))
+    assert len(seen) == len(set(seen)) == 9
+    assert record.weights("encoder_self").shape == (3, 3, 3, 7, 7)
+    assert record.weights("decoder_self").shape == (3, 3, 3, 5, 5)
+    assert record.weights("cross").shape == (3, 3, 3, 5, 7)
     for site in ("encoder_self", "decoder_self", "cross"):
-        sums = recorder.weights(site).sum(dim=-1)
+        sums = record.weights(site).sum(dim=-1)
         torch.testing.assert_close(sums, torch.ones_like(sums))
-    assert not recorder.weights("cross")[:, 1, :, :, 3:].any(), "the second source is padding from its third token on"
+    assert not record.weights("cross")[:, 1, :, :, 3:].any(), "the second source is padding from its third token on"
 
 
 def test_several_new_positions_at_once_go_through_the_cache() -> None:
     model, cache = small_model(), KeyValueCache.empty(2)
     memory, target = model.encode(SOURCE[:1]), DECODER_INPUT[1:2]
-    whole = model.decode(target, memory, target_allowed=causal_mask(5))
-    first = model.decode(target[:, :2], memory, target_allowed=causal_mask(2), cache=cache)
-    rest = model.decode(target[:, 2:], memory, target_allowed=causal_mask(5)[2:], cache=cache)
+    whole = model.decode(target, memory, target_mask=causal_mask(5))
+    first = model.decode(target[:, :2], memory, target_mask=causal_mask(2), call=Call(cache=cache))
+    rest = model.decode(target[:, 2:], memory, target_mask=causal_mask(5)[2:], call=Call(cache=cache))
     torch.testing.assert_close(torch.cat((first, rest), dim=1), whole)
 
 

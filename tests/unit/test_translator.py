@@ -10,8 +10,8 @@ import torch
 
 from model_core.checkpoint import CheckpointError
 from model_core.config import BOS_ID, EOS_ID, DecodingConfig
+from model_core.interventions import ForcedAlignment, HeadKnockout, make_call, record_attention
 from model_core.model.cache import KeyValueCache
-from model_core.model.hooks import ForcedAlignment, HeadKnockout, Recorder
 from model_core.search.decoding import decode
 from model_core.trace import SITES, AttentionMaps, Site, TranslationTrace
 from model_core.translator import Cancelled, EmptyInput, InputError, Translator
@@ -93,17 +93,17 @@ def test_a_search_can_be_stopped(translator: Translator) -> None:
 
 def stepwise(translator: Translator, trace: TranslationTrace) -> dict[Site, np.ndarray]:
     """The attention of a trace's sentence with a key/value cache, one target token at a time: `[L, H, Q, K]`."""
-    model, first = translator.checkpoint.model, Recorder()
+    model, first = translator.checkpoint.model, record_attention(["encoder_self"])
     source = torch.tensor([[token.id for token in trace.source_tokens]])
     cache = KeyValueCache.empty(model.config.layers)
     rows: dict[Site, list[np.ndarray]] = {"decoder_self": [], "cross": []}
     with torch.inference_mode():
-        memory = model.encode(source, hook=first)
+        memory = model.encode(source, call=make_call(model.config, first))
         for token in trace.decoder_input_tokens:
-            recorder = Recorder()
-            model.decode(torch.tensor([[token.id]]), memory, hook=recorder, cache=cache)
+            record = record_attention()
+            model.decode(torch.tensor([[token.id]]), memory, call=make_call(model.config, record, cache))
             for site, kept in rows.items():
-                row = recorder.weights(site)[:, 0].numpy()
+                row = record.weights(site)[:, 0].numpy()
                 wanted = trace.maps(site).weights.shape[-1]
                 kept.append(np.pad(row, [(0, 0)] * 3 + [(0, wanted - row.shape[-1])]))
     found: dict[Site, np.ndarray] = {"encoder_self": first.weights("encoder_self")[:, 0].numpy()}
@@ -183,13 +183,13 @@ def test_a_translation_that_was_cut_off_is_recorded_with_the_end_that_it_missed(
     assert TranslationTrace.from_bytes(trace.to_bytes()).target_text == translation.text
 
 
-# --- what a hook changes ---
+# --- what an intervention changes ---
 
 
 @pytest.mark.parametrize("site", SITES)
 def test_a_head_that_is_knocked_out_is_recorded_so_and_changes_what_follows(translator: Translator, site: Site) -> None:
     plain = translator.trace(TEXT, target=TARGET)
-    changed = translator.trace(TEXT, target=TARGET, hook=HeadKnockout(site, 1, 2))
+    changed = translator.trace(TEXT, target=TARGET, interventions=HeadKnockout(site, 1, 2))
     weights, before = changed.maps(site).weights, plain.maps(site).weights
     assert (weights[1, 2] == 0.0).all() and (before[1, 2].sum(axis=-1) > 0.99).all()
     np.testing.assert_allclose(weights[0], before[0], atol=1e-6)
@@ -198,21 +198,20 @@ def test_a_head_that_is_knocked_out_is_recorded_so_and_changes_what_follows(tran
     assert changed.log_probability != plain.log_probability
 
 
-def test_a_hook_acts_on_the_search_too(translator: Translator) -> None:
-    hooks = [HeadKnockout("cross", layer, head) for layer in range(3) for head in range(5)]
-    found = [translator.translate(TEXT, hook=hook).best for hook in hooks]
+def test_an_intervention_acts_on_the_search_too(translator: Translator) -> None:
+    knockouts = [HeadKnockout("cross", layer, head) for layer in range(3) for head in range(5)]
+    found = [translator.translate(TEXT, interventions=knockout).best for knockout in knockouts]
     assert any(one.ids != translator.translate(TEXT).best.ids for one in found)
-    for hook, one in zip(hooks, found, strict=True):
-        trace = translator.trace(TEXT, hook=hook)
-        assert tuple(step.chosen_id for step in trace.decoding[: len(one.ids)]) == one.ids
-        assert sum(step.log_probability for step in trace.decoding[: len(one.ids)]) == pytest.approx(
-            one.log_probability, abs=1e-4
-        )
+    for knockout, one in zip(knockouts, found, strict=True):
+        trace = translator.trace(TEXT, interventions=knockout)
+        steps = trace.decoding[: len(one.ids)]
+        assert tuple(step.chosen_id for step in steps) == one.ids
+        assert sum(step.log_probability for step in steps) == pytest.approx(one.log_probability, abs=1e-4)
 
 
 def test_a_forced_alignment_with_a_target_changes_its_row_only(translator: Translator) -> None:
     plain = translator.trace(TEXT, target=TARGET)
-    changed = translator.trace(TEXT, target=TARGET, hook=ForcedAlignment("cross", 0, 3, 2))
+    changed = translator.trace(TEXT, target=TARGET, interventions=ForcedAlignment("cross", 0, 3, 2))
     row = changed.cross.weights[0, :, 3]
     assert (row[:, 2] == 1.0).all() and (np.delete(row, 2, axis=-1) == 0.0).all()
     np.testing.assert_allclose(changed.cross.weights[:, :, :3], plain.cross.weights[:, :, :3], atol=1e-6)
