@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from model_core.files import write_together
 
 FORMAT = "regard-checkpoint-1"
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
@@ -32,10 +33,7 @@ def json_bytes(data: Mapping[str, Any]) -> bytes:
 
 def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Writes all files beside their places, then moves them in, in the order given: nobody ever reads half a file."""
-    for file, data in contents.items():
-        (folder / f"{file}.unfinished").write_bytes(data)
-    for file in contents:
-        os.replace(folder / f"{file}.unfinished", folder / file)
+    write_together({folder / file: data for file, data in contents.items()})
 
 
 def sealed(folder: Path, config: Mapping[str, Any], contents: Mapping[str, bytes]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from model_core.config import BOS_ID, EOS_ID, PAD_ID, DecodingConfig
+from model_core.config import BOS_ID, EOS_ID, DecodingConfig
 from model_core.interventions import Interventions
 from model_core.model.transformer import Transformer
 from model_core.search.beam import Beam
@@ -19,6 +19,7 @@ from model_core.search.engine import Cancelled, Engine, make_engine
 from model_core.search.forced_pass import ForcedPass
 from model_core.search.hypotheses import Decoded, Path, ranked, score_steps
 from model_core.search.sampling import Choose, Greedy, Sampler
+from model_core.text.ids import check_ids
 from model_core.trace.steps import DecodingStep
 
 __all__ = ["Cancelled", "Decoded", "decode", "length_limit", "score_steps", "teacher_forced_steps"]
@@ -84,15 +85,6 @@ def check_model(model: Transformer) -> None:
     """Raises ValueError in training mode, whose dropout would make every result a matter of chance."""
     if model.training:
         raise ValueError("The model is in training mode, where dropout changes every result: call model.eval() first.")
-
-
-def check_ids(name: str, ids: Sequence[int], vocabulary: int) -> None:
-    """Raises ValueError for an id that is padding or not in the vocabulary."""
-    for position, id_ in enumerate(ids):
-        if not PAD_ID < id_ < vocabulary:
-            raise ValueError(
-                f"{name} has id {id_} at position {position}: ids run from 1 to {vocabulary - 1} ({PAD_ID} is padding)."
-            )
 
 
 def check_sources(model: Transformer, sources: Sequence[Sequence[int]]) -> None:

@@ -19,12 +19,12 @@ from torch import Tensor
 
 from model_core.config import BOS_ID, EOS_ID
 from model_core.model.layers import DecoderLayer, Residual
-from model_core.tensors.linear import Linear
 from model_core.model.transformer import Transformer
 from model_core.search.engine import can_lift, check_cancelled
-from model_core.search.hypotheses import NEVER_WRITTEN
 from model_core.search.lifted import RowFunction, normalise
 from model_core.search.own_modules import is_as_written
+from model_core.tensors.linear import Linear
+from model_core.text.ids import NEVER_WRITTEN
 
 Memory = Sequence[tuple[Tensor, Tensor]]
 """For each decoder layer the keys and values of the source, each `[1, H, S, d_head]`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model_core.config import BOS_ID, EOS_ID
-from model_core.search.hypotheses import NEVER_WRITTEN
+from model_core.config import EOS_ID
+from model_core.text.ids import check_ids
 from model_core.text.source import InputError
 
 
@@ -15,7 +15,7 @@ def checked_beginning(ids: Sequence[int], vocabulary: int, limit: int) -> tuple[
     Raises:
         InputError: an id can't be written, or there is no room left for what the model would write.
     """
-    _check_written("The forced beginning", ids, vocabulary)
+    check_ids("The forced beginning", ids, vocabulary, written=True)
     if EOS_ID in ids:
         raise InputError("The forced beginning holds </s>, after which nothing is written: force pieces only.")
     if len(ids) >= limit:
@@ -33,7 +33,7 @@ def checked_target(ids: Sequence[int], vocabulary: int, limit: int) -> tuple[int
         InputError: an id can't be written, </s> stands elsewhere than at the end, or there are too many.
     """
     pieces = tuple(ids[:-1] if ids and ids[-1] == EOS_ID else ids)
-    _check_written("The translation", pieces, vocabulary)
+    check_ids("The translation", pieces, vocabulary, written=True)
     if EOS_ID in pieces:
         raise InputError(f"The translation goes on after its </s>, at piece {pieces.index(EOS_ID) + 1}.")
     if len(pieces) > limit:
@@ -42,12 +42,3 @@ def checked_target(ids: Sequence[int], vocabulary: int, limit: int) -> tuple[int
             "or a decoding with a larger max_length."
         )
     return (*pieces, EOS_ID)
-
-
-def _check_written(what: str, ids: Sequence[int], vocabulary: int) -> None:
-    for position, id_ in enumerate(ids, start=1):
-        if id_ in NEVER_WRITTEN or not BOS_ID < id_ < vocabulary:
-            raise InputError(
-                f"{what} has id {id_} at piece {position}, which no translation holds: "
-                f"its ids are {EOS_ID} and those from {max(NEVER_WRITTEN) + 1} to {vocabulary - 1}."
-            )

@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from model_core.config import EOS_ID
+from model_core.text.ids import NEVER_WRITTEN
 from model_core.trace.steps import Alternative, DecodingStep, Hypothesis
-
-NEVER_WRITTEN = (PAD_ID, BOS_ID, UNK_ID)
-"""Ids that no search chooses and no list of alternatives offers."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
+from model_core.files import write_atomically
 from model_core.sites import SITES
 from model_core.text.pieces import Token
 from model_core.trace.arrays import TraceError
@@ -45,12 +45,9 @@ def save(trace: TraceParts, path: str | Path) -> None:
     target = Path(path)
     if not target.name:
         raise TraceError(f"The trace cannot be written to {str(path)!r}: that names no file.")
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(to_bytes(trace))
-        part.replace(target)
+        write_atomically(target, to_bytes(trace))
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise TraceError(f"The trace cannot be written to {path}: {error.strerror or error}.") from error
 
 

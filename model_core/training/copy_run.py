@@ -14,7 +14,7 @@ from model_core.building import make_model
 from model_core.checkpoint.checkpoint import load_checkpoint, update_checkpoint
 from model_core.config import ModelConfig, TrainingConfig
 from model_core.training.copy_card import copy_card
-from model_core.training.copy_task import COPY_MODEL, CopyTask, copy_tokenizer
+from model_core.training.copy_task import COPY_ABOUT, COPY_MODEL, CopyTask, copy_tokenizer
 from model_core.training.diagonal import CrossAttention, cross_attention
 from model_core.training.distributed import joined_workers
 from model_core.training.moments import Moments
@@ -63,6 +63,7 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
             out,
             name="copy",
             what="Copies 3 to 10 letters.",
+            about=COPY_ABOUT,
             workers=workers,
             after_step=lambda model, result, progress: keep(model, progress.step),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
+from model_core.checkpoint.about import CheckpointAbout
 from model_core.config import BOS_ID, EOS_ID, DecodingConfig, ModelConfig, TrainingConfig
 from model_core.model.transformer import Transformer
 from model_core.search.decoding import decode
@@ -18,6 +19,7 @@ HELD_OUT = 1000
 BATCHES_AN_EPOCH = 100
 ROWS = 64
 
+COPY_ABOUT = CheckpointAbout(task="copy", examples=("a b c d", "d c b a", "a b a b a b", "p o n m l k j i h g"))
 COPY_MODEL = ModelConfig(
     source_vocabulary=20,
     target_vocabulary=20,

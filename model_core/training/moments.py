@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from model_core.files import write_atomically
 from model_core.model.transformer import Transformer
 from model_core.text.tokenizer import Tokenizer
-from model_core.training.run import write_in_one_move
 from model_core.training.snapshots import example_trace, load_snapshot
 
 STEPS = (0, 10, 25, 50, 75, 100, 125, 150, 200, 300, 600)  # dense while it learns; the last step comes on top
@@ -43,7 +43,8 @@ class Moments:
         """Writes the trace of a model that has made `step` steps, if this is one of the moments."""
         if step not in self.steps:
             return
-        write_in_one_move(self.path(step), example_trace(model, self.tokenizer, step).to_bytes())
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path(step), example_trace(model, self.tokenizer, step).to_bytes())
 
     def kept(self, last_step: int) -> list[Moment]:
         """The moments up to `last_step` that were kept, in their order."""

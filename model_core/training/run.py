@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import threading
@@ -13,13 +12,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from model_core.checkpoint.about import DEFAULT_ABOUT, CheckpointAbout
 from model_core.checkpoint.checkpoint import CONFIG, save_checkpoint, update_checkpoint
 from model_core.config import ConfigError, ModelConfig, TrainingConfig, to_json
+from model_core.files import write_atomically
 from model_core.model.transformer import Transformer
 from model_core.text.tokenizer import Tokenizer
 from model_core.training.distributed import Workers
-from model_core.training.loop import StepResult, Task, Trainer
+from model_core.training.loop import Task, Trainer
 from model_core.training.state import Progress, state_path
+from model_core.training.step import StepResult
 
 CHANGEABLE = ("dropout", "attention_dropout")  # model settings that no weight depends on
 
@@ -74,6 +76,7 @@ def run_task(
     *,
     name: str,
     what: str,
+    about: CheckpointAbout = DEFAULT_ABOUT,
     workers: Workers | None = None,
     after_step: Callable[[Transformer, StepResult, Progress], None] | None = None,
 ) -> Progress:
@@ -91,6 +94,7 @@ def run_task(
             card=default_card(name, what, best, progress, figures),
             training=training,
             metrics={"validation": figures},
+            about=about,
         )
 
     model = model.to(workers.device)
@@ -144,12 +148,6 @@ def check_settings(out: Path, shape: ModelConfig, data: Mapping[str, object]) ->
 
 def write_settings(out: Path, shape: ModelConfig, data: Mapping[str, object]) -> None:
     """Writes down what `check_settings` compares when the run goes on."""
-    write_in_one_move(_settings(out), (json.dumps(to_json(shape) | dict(data), indent=2) + "\n").encode())
-
-
-def write_in_one_move(path: Path, data: bytes) -> None:
-    """So that no other process ever reads half a file."""
+    path = _settings(out)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    unfinished.write_bytes(data)
-    os.replace(unfinished, path)
+    write_atomically(path, (json.dumps(to_json(shape) | dict(data), indent=2) + "\n").encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from model_core.files import written_beside
 from model_core.model.transformer import Transformer
 
 MODEL, AVERAGE, FIRST_MOMENT, SECOND_MOMENT = "model.", "average.", "exp_avg.", "exp_avg_sq."
@@ -56,12 +56,11 @@ def save_state(
             tensors[SECOND_MOMENT + name] = moments["exp_avg_sq"].cpu()
     tensors |= {AVERAGE + name: tensor.cpu() for name, tensor in average.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
     try:
-        save_file(tensors, unfinished, metadata={"progress": json.dumps(asdict(progress))})
+        with written_beside(path) as unfinished:
+            save_file(tensors, unfinished, metadata={"progress": json.dumps(asdict(progress))})
     except SafetensorError as error:
-        raise StateError(f"{unfinished} can't be written: {error}.") from error
-    os.replace(unfinished, path)
+        raise StateError(f"{path} can't be written: {error}.") from error
 
 
 def load_state(path: Path, model: Transformer, average: dict[str, Tensor], optimizer: torch.optim.AdamW) -> Progress:

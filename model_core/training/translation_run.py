@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model_core.building import make_model
+from model_core.checkpoint.about import DEFAULT_ABOUT, CheckpointAbout
 from model_core.checkpoint.checkpoint import load_checkpoint
 from model_core.checkpoint.files import sha256
 from model_core.config import ModelConfig, TrainingConfig, to_json
 from model_core.data.corpus import Pair, read_pairs
+from model_core.files import write_atomically
 from model_core.model.transformer import Transformer
 from model_core.text.tokenizer import Tokenizer
+from model_core.training.about_run import about_of_run
 from model_core.training.distributed import Workers, joined_workers
 from model_core.training.run import (
     CHANGEABLE,
     SettingsError,
     check_settings,
     run_task,
-    write_in_one_move,
     write_settings,
 )
 from model_core.training.state import Progress
@@ -35,11 +37,13 @@ def train_corpus(
     config: TrainingConfig,
     homographs: bool = False,
     start_from: Path | None = None,
+    about: CheckpointAbout = DEFAULT_ABOUT,
 ) -> Progress:
     """Trains on sentence pairs, going on where a run in `out` stopped.
 
     `start_from` is a checkpoint whose weights and tokenizer a new run begins with; `homographs` adds the sentences of
-    the shipped homograph set that are not held out.
+    the shipped homograph set that are not held out. `about` is what the checkpoint will say of itself; what it leaves
+    open is taken from earlier checkpoints of the run (see `about_of_run`).
 
     A run goes on in the middle of an epoch, so all that an epoch's batches follow from has to be as it was: the pairs
     (the homographs and how often they are repeated included), `seed`, `tokens_per_batch`, `join_share`, `vary_share`. A
@@ -72,8 +76,11 @@ def train_corpus(
             write_settings(out, shape, data)
             note(f"{len(pairs):,} pairs, {shape.source_vocabulary:,} pieces, {model.parameter_count():,} parameters.")
         task = TranslationTask(tokenizer, pairs, judged, config, note)
+        about = about_of_run(about, out, start_from, judged)
         what = f"Trained on {corpus.name}{' and the homograph set' if homographs else ''}."
-        return run_task(task, model, tokenizer, config, out, name=out.resolve().name, what=what, workers=workers)
+        return run_task(
+            task, model, tokenizer, config, out, name=out.resolve().name, what=what, workers=workers, about=about
+        )
 
 
 def _note(text: str) -> None:
@@ -99,7 +106,8 @@ def _tokenizer_of_run(
     path = out / "training" / "tokenizer.model"
     if workers.first and not path.exists():
         tokenizer = start or joint_tokenizer(pairs, shape.source_vocabulary)
-        write_in_one_move(path, tokenizer.serialized)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, tokenizer.serialized)
     workers.wait()
     kept = Tokenizer.load(path)
     if start is not None and start.serialized != kept.serialized:

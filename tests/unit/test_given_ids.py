@@ -7,6 +7,7 @@ import torch
 from model_core.config import BOS_ID, EOS_ID, DecodingConfig
 from model_core.search.forced_pass import ForcedPass
 from model_core.search.hypotheses import ranks
+from model_core.text.ids import check_ids
 from model_core.translator import InputError, Translator
 from tests.small_checkpoint import save_small
 from tests.small_models import NEVER_WRITTEN, next_log_probabilities, random_source, small_model
@@ -173,3 +174,15 @@ def test_a_beam_tells_the_steps_after_its_best_translation_too(translator: Trans
     assert tuple(step.hypotheses for step in best.steps) == best.beam[: len(best.ids)]
     assert {found.beam for found in translation.n_best} == {best.beam}
     assert translator.translate(TEXT).best.beam == ()
+
+
+def test_a_source_may_hold_more_ids_than_a_translation_and_both_are_refused_alike() -> None:
+    check_ids("Source 3", [BOS_ID, 3, 10, EOS_ID], 11)
+    check_ids("The translation", [4, 10, EOS_ID], 11, written=True)
+    with pytest.raises(InputError, match=r"^Source 3 has id 0 at position 1: ids run from 1 to 10 \(0 is padding\)\.$"):
+        check_ids("Source 3", [5, 0], 11)
+    with pytest.raises(InputError, match=r"^Source 3 has id 11 at position 0"):
+        check_ids("Source 3", [11], 11)
+    for refused in (-1, 0, 1, 3, 11):
+        with pytest.raises(InputError, match=rf"id {refused} at piece 2, which no .* are 2 and those from 4 to 10\.$"):
+            check_ids("The translation", [4, refused], 11, written=True)
