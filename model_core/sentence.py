@@ -42,6 +42,13 @@ class SentenceTranslator:
     def tokenizer(self) -> Tokenizer:
         return self.checkpoint.tokenizer
 
+    @property
+    def languages(self) -> tuple[str, str]:
+        """ISO 639 codes of source and target, each "" where the checkpoint names none: words are found by their rules."""
+        about = self.checkpoint.about
+        source, target = about.source_language, about.target_language
+        return source.code if source else "", target.code if target else ""
+
     def prepare(self, text: str, what: str = "The sentence") -> Source:
         """Cleans and encodes a text.
 
@@ -130,7 +137,16 @@ class SentenceTranslator:
         exact = ForcedPass(self.checkpoint.model, source.ids, interventions, keep=True)
         if wanted is None:
             return self._record(self._search(source, decoding, exact, interventions), 0, exact)
-        return record(self.tokenizer, self.checkpoint.id, source, exact, wanted, "forced", decoding.alternatives)
+        return record(
+            self.tokenizer,
+            self.checkpoint.id,
+            source,
+            exact,
+            wanted,
+            "forced",
+            decoding.alternatives,
+            languages=self.languages,
+        )
 
     def _target_ids(self, target: str | Sequence[int], source: Source, decoding: DecodingConfig) -> tuple[int, ...]:
         """`pieces </s>` of a typed text or of given ids. Raises InputError where that is no translation.
@@ -194,4 +210,5 @@ class SentenceTranslator:
             decoding.alternatives,
             beam=[step.hypotheses for step in found.steps] if decoding.strategy == "beam" else (),
             length_penalty=decoding.length_penalty,
+            languages=self.languages,
         )

@@ -34,7 +34,7 @@ def aligned_words(trace: TranslationTrace, source: WordSpan, layer: int) -> list
     weights = trace.cross.map(layer, None)
     sources = word_spans(trace.source_tokens)
     found = []
-    for span in word_spans(trace.predicted_tokens, "fr"):
+    for span in word_spans(trace.predicted_tokens):
         shares = [word_share(weights, span, other) for other in sources]
         own = word_share(weights, span, source)
         if own >= max(shares, default=0.0):
@@ -45,7 +45,7 @@ def aligned_words(trace: TranslationTrace, source: WordSpan, layer: int) -> list
 def nearest_word(trace: TranslationTrace, source: WordSpan, layer: int) -> AlignedWord | None:
     """The word of the translation whose prediction looks most at `source`; None where the translation has no word."""
     weights = trace.cross.map(layer, None)
-    spans = word_spans(trace.predicted_tokens, "fr")
+    spans = word_spans(trace.predicted_tokens)
     if not spans:
         return None
     shares = [word_share(weights, span, source) for span in spans]

@@ -20,6 +20,7 @@ from model_core.interventions import Record, make_call
 from model_core.model.masks import padding_mask
 from model_core.search.decoding import check_model
 from model_core.search.forced_pass import ENCODER_STATES
+from model_core.tensors.padding import pad
 from model_core.text.pieces import Tokens
 from model_core.text.words import WordSpan, find_word, word_spans
 from model_core.translator import Translator
@@ -75,9 +76,7 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
     found: dict[int, Encoded] = {}
     for start in range(0, len(order), BATCH):
         rows = order[start : start + BATCH]
-        width = len(sources[rows[-1]].ids)
-        ids = torch.tensor([[*sources[i].ids, *[PAD_ID] * (width - len(sources[i].ids))] for i in rows])
-        ids = ids.to(model.generator.bias.device)
+        ids = pad([sources[i].ids for i in rows], device=model.generator.bias.device)
         record = Record(*ENCODER_STATES)
         model.encode(ids, padding_mask(ids, PAD_ID), make_call(model.config, record))
         states = torch.stack(list(record.kept.values()), dim=1).cpu().numpy()
@@ -85,7 +84,7 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
         for row, index in enumerate(rows):
             source = sources[index]
             size = len(source.ids)
-            tokens = translator.tokenizer.tokens(source.ids)
+            tokens = translator.tokenizer.tokens(source.ids, translator.languages[0])
             found[index] = Encoded(source.text, tokens, states[row, :, :size].copy(), embedded[row, :size].copy())
     return [found[index] for index in range(len(sources))]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Literal, get_args
 
 import numpy as np
@@ -22,6 +23,7 @@ from model_core.model.transformer import Transformer
 from model_core.search.decoding import check_model, decode
 from model_core.search.forced_pass import ForcedPass
 from model_core.text.pieces import Tokens
+from model_core.text.words import word_places
 from model_core.trace.trace import TranslationTrace
 
 __all__ = [
@@ -117,13 +119,8 @@ def with_positions(model: Transformer, change: PositionChange) -> Transformer:
 
 
 def word_groups(tokens: Tokens) -> list[list[int]]:
-    """The places of each word's pieces, without the first and the last token (<s> and </s>)."""
-    groups: list[list[int]] = []
-    for place in range(1, len(tokens) - 1):
-        before, token = tokens[place - 1], tokens[place]
-        joined = groups and not token.special and not before.special and token.word == before.word
-        groups[-1].append(place) if joined else groups.append([place])
-    return groups
+    """The places of the pieces of each word and mark, without the first and the last token (<s> and </s>)."""
+    return [[place + 1 for place in places] for places in word_places(tokens[1:-1])]
 
 
 def shuffled_order(tokens: Tokens, seed: int) -> tuple[int, ...]:
@@ -196,19 +193,8 @@ def moved_attention(before: Floats, after: Floats) -> Floats:
 
 
 def words_in_order(original: list[str], changed: list[str]) -> list[bool]:
-    """For each word of `changed` whether it belongs to the longest sequence of words that both have in one order (a
-    longest common subsequence)."""
-    longest = np.zeros((len(original) + 1, len(changed) + 1), dtype=int)
-    for i in reversed(range(len(original))):
-        for j in reversed(range(len(changed))):
-            same = original[i] == changed[j]
-            longest[i, j] = longest[i + 1, j + 1] + 1 if same else max(longest[i + 1, j], longest[i, j + 1])
-    kept, i, j = [False] * len(changed), 0, 0
-    while i < len(original) and j < len(changed):
-        if original[i] == changed[j]:
-            kept[j], i, j = True, i + 1, j + 1
-        elif longest[i + 1, j] >= longest[i, j + 1]:
-            i += 1
-        else:
-            j += 1
-    return kept
+    """For each word of `changed` whether it is one of `original`'s in the same order, as `difflib` matches them: the
+    longest run of words that both have, then likewise to its left and to its right."""
+    blocks = SequenceMatcher(None, original, changed, autojunk=False).get_matching_blocks()
+    kept = {block.b + offset for block in blocks for offset in range(block.size)}
+    return [place in kept for place in range(len(changed))]

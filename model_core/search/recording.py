@@ -34,10 +34,12 @@ def record(
     *,
     beam: Sequence[tuple[Hypothesis, ...]] = (),
     length_penalty: float = 0.0,
+    languages: tuple[str, str] = ("", ""),
 ) -> TranslationTrace:
     """Runs `target` (`pieces </s>`) through `forced`, which keeps what it sees of `source`, unless it just did.
 
-    `checkpoint` is the id of the checkpoint, `beam` has the hypotheses of the search's steps, if it was a beam search.
+    `checkpoint` is the id of the checkpoint, `beam` has the hypotheses of the search's steps, if it was a beam search,
+    `languages` the codes of source and target (see `Tokenizer.tokens`).
     """
     steps = forced.score(target, alternatives)
     if beam:  # the </s> that a search cut off by its limit did not reach has no hypotheses
@@ -45,7 +47,7 @@ def record(
             tuple(replace(step, hypotheses=tuple(row)) for step, row in zip(steps, beam, strict=False))
             + steps[len(beam) :]
         )
-    return _assemble(tokenizer, checkpoint, source, target, forced, steps, strategy, length_penalty)
+    return _assemble(tokenizer, checkpoint, source, target, forced, steps, strategy, length_penalty, languages)
 
 
 def _assemble(
@@ -57,10 +59,11 @@ def _assemble(
     steps: tuple[DecodingStep, ...],
     strategy: TraceStrategy,
     length_penalty: float,
+    languages: tuple[str, str],
 ) -> TranslationTrace:
-    source_tokens = tokenizer.tokens(source.ids)
+    source_tokens = tokenizer.tokens(source.ids, languages[0])
     # Words are counted over the whole translation, so that a piece is the same token as input and as prediction.
-    tokens = tokenizer.tokens((BOS_ID, *target))
+    tokens = tokenizer.tokens((BOS_ID, *target), languages[1])
     read, predicted = tokens[:-1], tokens[1:]
     log_probability = sum(step.log_probability for step in steps)
     ids = {*source.ids, BOS_ID, *target}

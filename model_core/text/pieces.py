@@ -26,8 +26,9 @@ def piece_bytes(piece: str) -> bytes:
 class Token:
     """One piece of a sentence, as the model reads or writes it.
 
-    `piece` is the vocabulary's spelling ("▁How", "<0xE2>", "</s>"), `text` what a person should see, `word` the index
-    of the whitespace-delimited word that the piece belongs to (-1 for special tokens).
+    `piece` is the vocabulary's spelling ("▁How", "<0xE2>", "</s>"), `text` what a person should see, `word` the number
+    of the word or mark that the piece belongs to (-1 for special tokens; see `text/words.py`). Tokens of a trace that
+    an earlier version saved keep their numbers, which counted a mark with the word before it.
     """
 
     id: int

@@ -15,15 +15,16 @@ from typing import Any
 
 import sentencepiece
 
+from model_core.config import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from model_core.text.cleaning import CleanedText, clean_text
-from model_core.text.pieces import WORD_START, Token, byte_of, piece_bytes
+from model_core.text.pieces import WORD_START, Token, Tokens, byte_of, piece_bytes
+from model_core.text.words import word_numbers
 
 __all__ = [
     "BOS_ID", "EOS_ID", "PAD_ID", "SPECIAL_PIECES", "UNK_ID", "WORD_START", "CleanedText", "Tokenizer",
     "TokenizerError", "clean_text", "is_special", "surface", "train_tokenizer", "word_tokenizer",
 ]  # fmt: skip
 
-PAD_ID, BOS_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
 SPECIAL_PIECES = ("<pad>", "<s>", "</s>", "<unk>")
 
 _WORD = re.compile(r"(?<!\S)\w+")  # letters after a blank: "don" of "don't"
@@ -145,15 +146,14 @@ class Tokenizer:
         """The text of the ids; <pad>, <s>, </s> and <unk> are left out, broken UTF-8 becomes U+FFFD."""
         return surface(self.piece(i) for i in ids if not is_special(i))
 
-    def tokens(self, ids: Iterable[int]) -> tuple[Token, ...]:
-        """One Token an id. A piece with "▁" starts a word, the first piece always does; special tokens have word -1."""
-        tokens, word = [], -1
-        for i in map(int, ids):
-            piece, special = self.piece(i), is_special(i)
-            if not special and (word < 0 or piece.startswith(WORD_START)):
-                word += 1
-            tokens.append(Token(i, piece, piece if special else _shown(piece), -1 if special else word, special))
-        return tuple(tokens)
+    def tokens(self, ids: Iterable[int], language: str = "") -> Tokens:
+        """One Token per id. Words are numbered by the rule of the language (ISO 639 code), "" where it is not known."""
+        numbered = [(int(id_), self.piece(int(id_))) for id_ in ids]
+        words = word_numbers([None if is_special(id_) else piece for id_, piece in numbered], language)
+        return tuple(
+            Token(id_, piece, piece if is_special(id_) else _shown(piece), word, is_special(id_))
+            for (id_, piece), word in zip(numbered, words, strict=True)
+        )
 
 
 def is_special(id: int) -> bool:

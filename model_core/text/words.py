@@ -1,22 +1,44 @@
-"""Words in a sequence of pieces, and which of them are forms of one word in several sentences."""
+"""Words in a sentence: the one rule for what a word is, by language and script, the pieces that spell each word, and
+which words are forms of one word in several sentences."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Collection, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
 
-from model_core.text.pieces import Tokens, piece_bytes
+import regex
 
-_MARK = "\u0300"
-"""Stands for every combining mark: `re` has no name for them, and takes them for the end of a word."""
-_LETTERS = rf"[^\W_](?:[^\W_]|{_MARK})*"  # with their marks: the vowel signs of हिन्दी
-_PATTERNS = {
-    "en": re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*"),  # don't; but river and bank of river-bank
-    "fr": re.compile(rf"{_LETTERS}(?:-{_LETTERS})*"),  # chauve-souris; but l' and eau of l'eau
-}
+from model_core.text.pieces import Token, Tokens, piece_bytes
+
+Segmenter = Callable[[str], Iterable[str]]
+"""Cuts a run of a script without blanks into its words; joined again they are the run."""
+
+# Scripts that put no blanks between words. The lengthening mark of Japanese belongs to no script of its own.
+_WITHOUT_BLANKS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+_CHARACTER = rf"(?={_WITHOUT_BLANKS})\Xー*"
+_LETTERS = (
+    rf"(?:(?!{_WITHOUT_BLANKS})[\p{{L}}\p{{N}}][\p{{M}}\u200c\u200d]*)+"  # digits, too, and the joiners of Persian
+)
+_IN_NUMBERS = r"(?<=\p{Nd})[.,](?=\p{Nd})"  # 3.14
+_IN_WORDS = r"['’](?=\p{L})"  # don't
+_WITH_HYPHENS = {"fr": r"[-\u2010\u2011](?=[\p{L}\p{N}])"}  # chauve-souris; but river, - and bank of river-bank
+_ELISIONS = {"fr": r"(?i:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\p{L})"}  # l'eau; but not aujourd'hui
+_BROKEN_BYTES = r"[\udc80-\udcff]+"
+_MARK = r"(?!\s)(?P<mark>\X)(?P=mark)*"  # the same mark several times is one: "..."
+
+
+@cache
+def _pattern(language: str) -> regex.Pattern[str]:
+    inside = "|".join([_IN_NUMBERS, _IN_WORDS, *filter(None, [_WITH_HYPHENS.get(language)])])
+    word = rf"{_LETTERS}(?:(?:{inside}){_LETTERS})*"
+    elision = filter(None, [_ELISIONS.get(language)])
+    return regex.compile("|".join([*elision, word, rf"(?P<run>(?:{_CHARACTER})+)", _BROKEN_BYTES, _MARK]))
+
+
+_ONE_CHARACTER = regex.compile(_CHARACTER)
+_LETTERS_OF_WORD = regex.compile(r"[\p{L}\p{N}](?:.*[\p{L}\p{N}])?\p{M}*['’]?", regex.DOTALL)
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "r", "est", "st")
 _IRREGULAR = {
     "flew": "fly", "flown": "fly", "lay": "lie", "lain": "lie", "lying": "lie", "rang": "ring", "rung": "ring",
@@ -24,6 +46,78 @@ _IRREGULAR = {
     "struck": "strike", "drew": "draw", "drawn": "draw", "broke": "break", "broken": "break", "ran": "run",
 }  # fmt: skip
 _SHORTEST = 3  # letters of a base form that is made by taking an ending off
+
+
+def word_bounds(text: str, language: str = "", segment: Segmenter | None = None) -> list[tuple[int, int]]:
+    """Start and end (exclusive) of each word and each mark of a text, in their order; blanks belong to none.
+
+    A word is letters with their marks and digits: "don't" and "3.14" are one word each. A punctuation mark, a symbol or
+    an emoji is a unit of its own. `language` is an ISO 639 code, "" where it is not known; in French "l'eau" is two
+    words and "chauve-souris" is one. Of a script without blanks (Chinese, Japanese, Thai ...) each character is a
+    word, unless there is a `segment` that finds the words of a run.
+
+    Raises:
+        ValueError: what `segment` returns is not the run cut into parts.
+    """
+    bounds: list[tuple[int, int]] = []
+    for found in _pattern(language.lower().replace("_", "-").partition("-")[0]).finditer(text):
+        run = found["run"]
+        parts = [found[0]] if run is None else _ONE_CHARACTER.findall(run) if segment is None else list(segment(run))
+        if "".join(parts) != found[0]:
+            raise ValueError(f"The segmenter cut {run!r} into {parts!r}, which is not the same text.")
+        ends = list(itertools.accumulate(map(len, parts), initial=found.start()))
+        bounds += [bound for bound in itertools.pairwise(ends) if bound[0] < bound[1]]
+    return bounds
+
+
+def word_numbers(pieces: Sequence[str | None], language: str = "", segment: Segmenter | None = None) -> list[int]:
+    """For each piece the number, from 0, of the word or mark that it belongs to (see `word_bounds`); -1 for None.
+
+    None stands for a special token, which ends a word. A piece that spells parts of several words belongs to the first
+    of them; one of nothing but blanks belongs to the word after it.
+    """
+    text, owners = _spelled(pieces)
+    numbers: list[int | None] = [None] * len(pieces)
+    for number, (start, end) in enumerate(word_bounds(text, language, segment)):
+        for place in {owner for places in owners[start:end] for owner in places}:
+            numbers[place] = number if numbers[place] is None else min(numbers[place] or 0, number)
+    return _by_appearance(numbers, pieces)
+
+
+def _by_appearance(numbers: list[int | None], pieces: Sequence[str | None]) -> list[int]:
+    """The numbers as 0, 1, 2 ... in the order of the pieces, blanks with what follows them."""
+    following: int | None = None
+    for place in reversed(range(len(pieces))):
+        if pieces[place] is None:
+            following = None
+        elif numbers[place] is None:
+            numbers[place] = -1 - place if following is None else following  # -1 - place: a number like no other
+        following = None if pieces[place] is None else numbers[place]
+    order = {number: index for index, number in enumerate(dict.fromkeys(n for n in numbers if n is not None))}
+    return [-1 if number is None else order[number] for number in numbers]
+
+
+def _spelled(pieces: Sequence[str | None]) -> tuple[str, list[range]]:
+    """The text of the pieces, and for each of its characters the places of the pieces that spell it.
+
+    A special token (None) is a line break. Bytes that are no UTF-8 are one character each, as in "surrogateescape".
+    """
+    parts = [b"\n" if piece is None else piece_bytes(piece) for piece in pieces]
+    owners = [place for place, part in enumerate(parts) for _ in part]
+    text = b"".join(parts).decode("utf-8", errors="surrogateescape")
+    ends = itertools.accumulate((len(char.encode("utf-8", errors="surrogateescape")) for char in text), initial=0)
+    return text, [range(owners[start], owners[end - 1] + 1) for start, end in itertools.pairwise(ends)]
+
+
+def _continues(before: Token, token: Token) -> bool:
+    """Whether a token belongs to the same word as the one before it; special tokens belong to none."""
+    return not token.special and not before.special and token.word == before.word
+
+
+def word_places(tokens: Tokens) -> list[range]:
+    """The places of each word's tokens; a special token is a group of its own."""
+    starts = [place for place in range(len(tokens)) if place == 0 or not _continues(tokens[place - 1], tokens[place])]
+    return [range(start, stop) for start, stop in itertools.pairwise([*starts, len(tokens)])]
 
 
 @dataclass(frozen=True)
@@ -42,26 +136,16 @@ class WordSpan:
         return self.stop - self.start
 
 
-def word_spans(tokens: Tokens, language: Literal["en", "fr"] = "en") -> list[WordSpan]:
-    """The words of a sentence in their order: letters with their marks and digits, no punctuation or special tokens.
-
-    A piece that holds letters of two words belongs to both.
-    """
-    owners: list[int] = []
-    spelled = bytearray()
-    for index, token in enumerate(tokens):
-        part = b" " if token.special else piece_bytes(token.piece)
-        spelled += part
-        owners += [index] * len(part)
-    text = spelled.decode("utf-8", errors="surrogateescape")  # broken bytes stay one byte a character
-    places = [0]
-    for character in text:
-        places.append(places[-1] + len(character.encode("utf-8", errors="surrogateescape")))
-    marked = "".join(_MARK if unicodedata.category(character)[0] == "M" else character for character in text)
-    return [
-        WordSpan(text[slice(*found.span())], owners[places[found.start()]], owners[places[found.end()] - 1] + 1)
-        for found in _PATTERNS[language].finditer(marked)
-    ]
+def word_spans(tokens: Tokens) -> list[WordSpan]:
+    """The words of a sentence in their order, as the tokens number them, without punctuation and special tokens."""
+    spans = []
+    for group in word_places(tokens):
+        text, owners = _spelled([tokens[place].piece for place in group])
+        found = None if tokens[group.start].special else _LETTERS_OF_WORD.search(text)
+        if found is not None:
+            first, last = owners[found.start()], owners[found.end() - 1]
+            spans.append(WordSpan(found[0], group.start + first.start, group.start + last.stop))
+    return spans
 
 
 def base_forms(word: str) -> set[str]:
@@ -73,7 +157,7 @@ def base_forms(word: str) -> set[str]:
     forms = {lowered} | ({_IRREGULAR[lowered]} if lowered in _IRREGULAR else set())
     for ending in _ENDINGS:
         stem = lowered.removesuffix(ending)
-        if stem == lowered or len(stem) < _SHORTEST or not re.search("[aeiouy]", stem):
+        if stem == lowered or len(stem) < _SHORTEST or not regex.search("[aeiouy]", stem):
             continue
         forms.add(stem)
         if ending == "ing":

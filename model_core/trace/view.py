@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from model_core.sites import Site
 from model_core.text.pieces import WORD_START, Token, Tokens, piece_bytes
+from model_core.text.words import word_places
 from model_core.trace.arrays import TraceError, finite_float32, frozen_copy
 from model_core.trace.maps import AttentionMaps
 from model_core.trace.trace import TranslationTrace
@@ -104,18 +104,20 @@ def strongest(weights: NDArray[np.float32], allowed: NDArray[np.bool_]) -> tuple
 def merge_words(view: AttentionView) -> AttentionView:
     """Joins the pieces of each word: the **sum** over a word's key pieces, the **mean** over its query pieces.
 
+    The tokens say which pieces are one word (`Token.word`): a punctuation mark is apart from the word that it follows.
+
     So a row still sums to 1: what a word gets is what its pieces get together, what it gives is what they give on
     average. A special token stays on its own. A decoder row is grouped by the word of its own *input* token, and
     predicts the pieces that its rows predict. A query word may attend to a key word if any of its pieces may to any of
     the other's: within a word that is being written, later pieces are masked for earlier ones and count as 0.
     """
-    queries, keys = _word_starts(view.query_tokens), _word_starts(view.key_tokens)
+    queries, keys = word_places(view.query_tokens), word_places(view.key_tokens)
     if not queries or not keys:
         return view
-    sizes = np.diff([*queries, len(view.query_tokens)])
-    weights = np.add.reduceat(view.weights.astype(np.float64), keys, axis=-1)
-    weights = np.add.reduceat(weights, queries, axis=-2) / sizes[:, None]
-    allowed = np.logical_or.reduceat(np.logical_or.reduceat(view.allowed, keys, axis=1), queries, axis=0)
+    rows, columns = [places.start for places in queries], [places.start for places in keys]
+    weights = np.add.reduceat(view.weights.astype(np.float64), columns, axis=-1)
+    weights = np.add.reduceat(weights, rows, axis=-2) / np.array([len(places) for places in queries])[:, None]
+    allowed = np.logical_or.reduceat(np.logical_or.reduceat(view.allowed, columns, axis=1), rows, axis=0)
     return replace(
         view,
         weights=weights.astype(np.float32),
@@ -150,21 +152,8 @@ def hide_special(view: AttentionView, renormalise: bool = False) -> AttentionVie
     )
 
 
-def _word_starts(tokens: Tokens) -> list[int]:
-    """Index of the first token of each word; a special token counts as a word."""
-    starts = [0] if tokens else []
-    for i, (before, token) in enumerate(pairwise(tokens), start=1):
-        if before.special or token.word != before.word:
-            starts.append(i)
-    return starts
-
-
-def _groups(starts: Sequence[int], size: int) -> list[slice]:
-    return [slice(start, end) for start, end in zip(starts, [*starts[1:], size], strict=True)]
-
-
-def _merged(tokens: Tokens, starts: Sequence[int]) -> Tokens:
-    return tuple(_joined(tokens[group]) for group in _groups(starts, len(tokens)))
+def _merged(tokens: Tokens, groups: Sequence[range]) -> Tokens:
+    return tuple(_joined(tokens[places.start : places.stop]) for places in groups)
 
 
 def _joined(tokens: Tokens) -> Token:

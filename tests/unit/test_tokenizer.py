@@ -21,6 +21,7 @@ from model_core.text.tokenizer import (
     train_tokenizer,
     word_tokenizer,
 )
+from model_core.text.words import word_bounds
 
 SENTENCES = [
     "How are you?",
@@ -148,7 +149,7 @@ def test_tokens_of_a_sentence(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.tokens([BOS_ID, *tokenizer.encode("How are you?"), EOS_ID])
     assert [t.piece for t in tokens] == ["<s>", "▁How", "▁are", "▁you", "?", "</s>"]
     assert [t.text for t in tokens] == ["<s>", "How", "are", "you", "?", "</s>"]
-    assert [t.word for t in tokens] == [-1, 0, 1, 2, 2, -1]
+    assert [t.word for t in tokens] == [-1, 0, 1, 2, 3, -1]
     assert [t.special for t in tokens] == [True, False, False, False, False, True]
     assert [t.id for t in tokens[1:-1]] == tokenizer.encode("How are you?")
 
@@ -166,19 +167,28 @@ def test_tokens_of_bytes_and_of_a_lone_word_mark(tokenizer: Tokenizer) -> None:
     ]
 
 
-def test_a_first_piece_without_word_mark_starts_word_0(tokenizer: Tokenizer) -> None:
+def test_a_mark_is_apart_from_the_word_that_it_follows(tokenizer: Tokenizer) -> None:
     question_mark, how = tokenizer.encode("How are you?")[-1], tokenizer.encode("How")[0]
-    assert [t.word for t in tokenizer.tokens([BOS_ID, question_mark, how, question_mark])] == [-1, 0, 1, 1]
+    assert [t.word for t in tokenizer.tokens([BOS_ID, question_mark, how, question_mark])] == [-1, 0, 1, 2]
+
+
+def test_words_are_numbered_by_the_rule_of_the_language(tokenizer: Tokenizer) -> None:
+    ids = tokenizer.encode("l'eau")
+    assert len({t.word for t in tokenizer.tokens(ids)}) == 1
+    assert ["".join(t.piece for t in tokenizer.tokens(ids, "fr") if t.word == word) for word in (0, 1)] == [
+        "▁l'",
+        "eau",
+    ]
 
 
 @given(texts)
 def test_the_pieces_of_a_word_spell_that_word(tokenizer: Tokenizer, raw: str) -> None:
     text = clean_text(raw).text
     tokens = tokenizer.tokens(tokenizer.encode(text))
-    words = text.split(" ") if text else []
-    assert sorted({t.word for t in tokens}) == list(range(len(words)))
-    for index, word in enumerate(words):
-        assert surface(t.piece for t in tokens if t.word == index) == word
+    words = [text[start:end] for start, end in word_bounds(text)]
+    numbers = [t.word for t in tokens]
+    assert numbers == sorted(numbers)
+    assert [surface(t.piece for t in tokens if t.word == number) for number in dict.fromkeys(numbers)] == words
 
 
 @given(texts)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model_core.text.words import word_numbers
 from model_core.trace import AttentionMaps, Token, TraceError
 from model_core.trace.view import AttentionView, hide_special, merge_words, strongest, view_map, view_maps
 from tests.small_traces import random_rows, small_trace
@@ -20,16 +21,12 @@ SPECIAL = {"<s>": 1, "</s>": 2}
 
 
 def tokens(*pieces: str) -> tuple[Token, ...]:
-    """Pieces as the tokenizer would number their words; ids 100, 101, ... but for special ones."""
-    made: list[Token] = []
-    word = -1
-    for i, piece in enumerate(pieces):
-        special = piece in SPECIAL
-        if not special and (word < 0 or piece.startswith("▁")):
-            word += 1
-        text = piece if special else piece.removeprefix("▁") or piece
-        made.append(Token(SPECIAL.get(piece, 100 + i), piece, text, -1 if special else word, special))
-    return tuple(made)
+    """Pieces with their words numbered as the tokenizer does; ids 100, 101, ... but for special ones."""
+    numbers = word_numbers([None if piece in SPECIAL else piece for piece in pieces])
+    return tuple(
+        Token(SPECIAL.get(piece, 100 + i), piece, piece.removeprefix("▁") or piece, number, piece in SPECIAL)
+        for i, (piece, number) in enumerate(zip(pieces, numbers, strict=True))
+    )
 
 
 def view_of(queries: Sequence[Token], keys: Sequence[Token], **changes: Any) -> AttentionView:
@@ -94,9 +91,22 @@ def test_keys_are_added_and_queries_averaged() -> None:
     view = view_of(tokens("<s>", "▁Com", "ment"), tokens("▁How", "▁old", "er", "?", "</s>"), weights=weights)
     merged = merge_words(view)
     assert texts(merged.query_tokens) == ["<s>", "Comment"]
-    assert texts(merged.key_tokens) == ["How", "older?", "</s>"]
-    np.testing.assert_allclose(merged.weights, [[0.1, 0.9, 0.0], [0.4, 0.4, 0.2]], atol=1e-7)
+    assert texts(merged.key_tokens) == ["How", "older", "?", "</s>"]
+    np.testing.assert_allclose(merged.weights, [[0.1, 0.5, 0.4, 0.0], [0.4, 0.3, 0.1, 0.2]], atol=1e-7)
     assert (view.unit, merged.unit) == ("piece", "word")
+
+
+def test_a_mark_is_apart_from_its_word_so_that_its_share_is_not_taken_for_the_words() -> None:
+    """What looks at the end of a sentence looks at its mark; merged with the last word it would seem to mean that."""
+    weights = np.array([[0.05, 0.05, 0.9]], dtype=np.float32)
+    merged = merge_words(view_of(tokens("▁a"), tokens("▁sta", "tion", "?"), weights=weights))
+    assert texts(merged.key_tokens) == ["station", "?"]
+    np.testing.assert_allclose(merged.weights, [[0.1, 0.9]], atol=1e-7)
+
+
+def test_a_trace_saved_before_marks_were_apart_is_merged_as_it_was_numbered() -> None:
+    numbered = tuple(replace(token, word=0) for token in tokens("▁sta", "tion", "?"))
+    assert texts(merge_words(view_of(tokens("▁a"), numbered)).key_tokens) == ["station?"]
 
 
 def test_a_word_keeps_its_first_pieces_id_and_joins_the_spelling() -> None:
@@ -108,7 +118,7 @@ def test_a_word_keeps_its_first_pieces_id_and_joins_the_spelling() -> None:
 def test_bytes_of_a_character_become_that_character() -> None:
     bytes_of = [f"<0x{byte:02X}>" for byte in "你好".encode()]
     view = view_of(tokens("▁a"), tokens("▁", *bytes_of, "▁x", "<0xE2>", "<0x82>"))
-    assert texts(merge_words(view).key_tokens) == ["你好", "x\ufffd"]
+    assert texts(merge_words(view).key_tokens) == ["你", "好", "x", "\ufffd"], "Chinese puts no blanks between words"
 
 
 def test_equal_words_and_special_tokens_stay_apart() -> None:
@@ -121,11 +131,14 @@ def test_a_decoder_row_predicts_all_that_its_pieces_predict() -> None:
     predicted = (*read[1:], *tokens("</s>"))
     view = view_of(read, tokens("▁How", "▁are", "▁you"), predicted_tokens=predicted)
     merged = merge_words(view)
-    assert texts(merged.query_tokens) == ["<s>", "Comment", "allez-vous", "?"]
-    assert texts(merged.predicted_tokens) == ["Com", "ment allez", "-vous ?", "</s>"]
+    assert texts(merged.query_tokens) == ["<s>", "Comment", "allez", "-", "vous", "?"]
+    assert texts(merged.predicted_tokens) == ["Com", "ment allez", "-", "vous", "?", "</s>"]
     last = merge_words(view_of(read[:-1], tokens("▁a"), predicted_tokens=(*read[1:-1], *tokens("</s>"))))
-    assert texts(last.predicted_tokens)[-1] == "-vous </s>"
-    assert [token.special for token in last.predicted_tokens] == [False, False, False]
+    assert texts(last.predicted_tokens)[-1] == "</s>"
+    assert [token.special for token in last.predicted_tokens] == [False, False, False, False, True]
+    cut = tokens("<s>", "▁al", "lez")
+    mixed = merge_words(view_of(cut, tokens("▁a"), predicted_tokens=(*cut[1:], *tokens("</s>"))))
+    assert texts(mixed.predicted_tokens)[-1] == "lez </s>" and not mixed.predicted_tokens[-1].special
 
 
 def test_a_word_may_attend_where_any_of_its_pieces_may() -> None:
@@ -133,7 +146,7 @@ def test_a_word_may_attend_where_any_of_its_pieces_may() -> None:
     allowed = np.tril(np.ones((5, 5), dtype=bool))
     weights = random_rows(np.random.default_rng(3), (5, 5), allowed)
     merged = merge_words(view_of(read, read, weights=weights, allowed=allowed))
-    np.testing.assert_array_equal(merged.allowed, np.tril(np.ones((3, 3), dtype=bool)))
+    np.testing.assert_array_equal(merged.allowed, np.tril(np.ones((4, 4), dtype=bool)))
     np.testing.assert_allclose(merged.row_sums, 1.0, rtol=1e-6)
     assert not merged.weights[~merged.allowed].any()
 
@@ -150,15 +163,15 @@ def test_all_maps_of_a_site_are_merged_at_once() -> None:
     maps = AttentionMaps("encoder_self", trace.encoder_self.weights, trace.encoder_self.allowed, source, source)
     every = AttentionView("encoder_self", maps.weights, maps.allowed, source, source)
     merged = merge_words(every)
-    assert merged.weights.shape == (2, 5, 5, 5)
+    assert merged.weights.shape == (2, 5, 6, 6)
     for layer, head in ((0, 0), (1, 4)):
         one = merge_words(replace(every, weights=maps.map(layer, head)))
         np.testing.assert_allclose(merged.weights[layer, head], one.weights, rtol=1e-6)
 
 
-@given(queries=st.lists(st.sampled_from(["<s>", "▁a", "b"]), min_size=1, max_size=11), data=st.data())
+@given(queries=st.lists(st.sampled_from(["<s>", "▁a", "b", ","]), min_size=1, max_size=11), data=st.data())
 def test_rows_of_words_still_sum_to_one(queries: list[str], data: st.DataObject) -> None:
-    keys = data.draw(st.lists(st.sampled_from(["</s>", "▁c", "d"]), min_size=1, max_size=7))
+    keys = data.draw(st.lists(st.sampled_from(["</s>", "▁c", "d", "!", "▁"]), min_size=1, max_size=7))
     view = view_of(tokens(*queries), tokens(*keys))
     merged = merge_words(view)
     np.testing.assert_allclose(merged.row_sums, 1.0, rtol=1e-5)
