@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import torch
 from torch import Tensor
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from model_core.model.transformer import Transformer
 
@@ -14,7 +15,12 @@ WARMUP = 10  # steps over which the average forgets the random start
 
 
 class RunningAverage:
-    """Exponential: each step moves it by 1 - decay towards the model's weights. Young averages follow faster."""
+    """Exponential: each step moves it by 1 - decay towards the model's weights. Young averages follow faster.
+
+    The step is torch's own (`get_ema_multi_avg_fn`). Its `AveragedModel` does not serve: it takes over the weights of
+    the first step as they are, where this average begins with the untrained ones; its decay is fixed; and it keeps a
+    second whole model, while `lent_to` and the saved state need the parameters by their names only.
+    """
 
     def __init__(self, model: Transformer) -> None:
         self.weights: dict[str, Tensor] = {name: p.detach().clone() for name, p in model.named_parameters()}
@@ -23,8 +29,8 @@ class RunningAverage:
     def update(self, model: Transformer, step: int, decay: float) -> None:
         """Takes in the weights after optimizer step `step` (from 0); `decay` 0 follows them at once."""
         decay = min(decay, (step + 1) / (step + WARMUP))
-        for name, parameter in model.named_parameters():
-            self.weights[name].lerp_(parameter, 1.0 - decay)
+        parameters = dict(model.named_parameters())
+        get_ema_multi_avg_fn(decay)([self.weights[name] for name in parameters], list(parameters.values()), step)
 
     @contextmanager
     def lent_to(self, model: Transformer) -> Iterator[Transformer]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model_core.text.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from model_core.config import BOS_ID, EOS_ID, PAD_ID
+from model_core.tensors.padding import pad
 
 SOURCE_SPECIALS = 2  # <s> and </s>
 TARGET_SPECIALS = 1  # <s> in the decoder's input, </s> in its output
@@ -55,15 +56,10 @@ def make_batch(examples: Sequence[Example]) -> Batch:
     if not examples:
         raise ValueError("A batch needs at least 1 example; it got 0.")
     return Batch(
-        source=_padded([[BOS_ID, *example.source, EOS_ID] for example in examples]),
-        decoder_input=_padded([[BOS_ID, *example.target] for example in examples]),
-        decoder_output=_padded([[*example.target, EOS_ID] for example in examples]),
+        source=pad([[BOS_ID, *example.source, EOS_ID] for example in examples]),
+        decoder_input=pad([[BOS_ID, *example.target] for example in examples]),
+        decoder_output=pad([[*example.target, EOS_ID] for example in examples]),
     )
-
-
-def _padded(rows: list[list[int]]) -> Tensor:
-    width = max(map(len, rows))
-    return torch.tensor([row + [PAD_ID] * (width - len(row)) for row in rows], dtype=torch.int64)
 
 
 def bucket_batches(lengths: Sequence[tuple[int, int]], tokens_per_batch: int, rng: random.Random) -> list[list[int]]:

@@ -1,7 +1,7 @@
-"""Copy trainings that pages watch: a few at a time in threads, the others in line.
+"""Copy trainings side by side: a few learn at a time, the others stand in line.
 
 A run belongs to whoever holds it. The classroom itself holds only runs that are under way, so that a finished one, its
-snapshots included, is gone with the last page that shows it.
+snapshots included, is gone with the last one who looks at it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from model_core.training.live_settings import MOST, LiveSettings
+from model_core.training.live_state import OVER, LiveState, Phase, Wish
 from model_core.training.live_training import HELD_OUT, LiveTraining
-from model_core.training.loop import TrainingError
 from model_core.training.snapshots import EXAMPLE, Snapshot, shipped_snapshots
+from model_core.training.step import TrainingError
 
 __all__ = [
     "EXAMPLE",
@@ -31,44 +31,13 @@ __all__ = [
     "shipped_snapshots",
 ]
 
-Phase = Literal["waiting", "training", "paused", "finished", "stopped", "lost", "failed"]
-OVER: tuple[Phase, ...] = ("finished", "stopped", "lost", "failed")
 PLACES = 2
-MOST_RUNS = 32  # under way, waiting and paused ones included: each is a thread and a small model
-SILENCE_SECONDS = 90.0  # a browser asks a hidden page's timers once a minute
+MOST_RUNS = 32  # under way, waiting and paused ones included: each is a small model
 MEASURED_STEPS = 20  # a shorter run says little about the speed
-TURN_SECONDS = 1.0  # how often a run that waits looks round
 
 
 class ClassroomFull(RuntimeError):  # noqa: N818 - the name says what is wrong
     """No more runs can be taken on. The message says how many there are, and what to do."""
-
-
-@dataclass(frozen=True)
-class LiveState:
-    """A run at one instant. `line` is its place among those that wait, from 1; 0 where it does not wait.
-
-    `pending` says that it was asked for something (to pause, to go on, to stop) that it has not done yet. `seconds` is
-    the time spent learning; `message` says why a run is over, where that was not its last step.
-    """
-
-    phase: Phase
-    step: int
-    steps: int
-    seconds: float
-    snapshots: tuple[Snapshot, ...]
-    line: int = 0
-    pending: bool = False
-    message: str = ""
-
-    @property
-    def over(self) -> bool:
-        return self.phase in OVER
-
-    @property
-    def steps_per_second(self) -> float | None:
-        """None before there is anything to measure."""
-        return self.step / self.seconds if self.step and self.seconds > 0 else None
 
 
 class LiveRun:
@@ -78,32 +47,30 @@ class LiveRun:
         self.settings = settings
         self._classroom = classroom
         self._phase: Phase = "waiting"
-        self._wish: Literal["go on", "pause", "stop"] = "go on"
-        self._seen = classroom.clock()
+        self._wish: Wish = "go on"
+        self._asked_at = classroom.clock()
         self._message = ""
+        self._training: LiveTraining | None = None
         self._step, self._seconds = 0, 0.0
         self._snapshots: tuple[Snapshot, ...] = ()
 
     def pause(self) -> None:
         """Before its next step the run gives its place to whoever waits."""
-        self._ask("pause")
+        self._classroom.ask(self, "pause")
 
     def resume(self) -> None:
         """The run stands in line again, at the end."""
-        self._ask("go on")
+        self._classroom.ask(self, "go on")
 
     def stop(self) -> None:
         """Ends the run before its next step; what it has shown so far stays."""
-        self._ask("stop")
-
-    def heartbeat(self) -> None:
-        """Says that somebody is still watching."""
-        with self._classroom.changed:
-            self._seen = self._classroom.clock()
+        self._classroom.ask(self, "stop")
 
     def state(self) -> LiveState:
-        """What there is to see now."""
+        """What there is to see now. Asking keeps the run alive (see `Classroom`)."""
         with self._classroom.changed:
+            self._classroom.end_forgotten()
+            self._asked_at = self._classroom.clock()
             return LiveState(
                 self._phase,
                 self._step,
@@ -116,28 +83,30 @@ class LiveRun:
             )
 
     def _pending(self) -> bool:
-        done: dict[str, tuple[Phase, ...]] = {"pause": ("paused",), "stop": (), "go on": ("waiting", "training")}
+        done: dict[Wish, tuple[Phase, ...]] = {"pause": ("paused",), "stop": (), "go on": ("waiting", "training")}
         return self._phase not in (*OVER, *done[self._wish])
-
-    def _ask(self, wish: Literal["go on", "pause", "stop"]) -> None:
-        with self._classroom.changed:
-            if self._wish != "stop":
-                self._wish = wish
-            self._classroom.changed.notify_all()
 
 
 class Classroom:
-    """At most `places` runs learn at a time. A run that nobody has watched for `silence` seconds is ended."""
+    """At most `places` runs learn at a time, in the order in which they came.
+
+    A run whose state nobody has asked for in `expires_after` seconds of the `clock` is ended; None lets it go on. Runs
+    that learn when the interpreter ends are stopped.
+    """
 
     def __init__(
-        self, places: int = PLACES, silence: float = SILENCE_SECONDS, clock: Callable[[], float] = time.monotonic
+        self,
+        places: int = PLACES,
+        expires_after: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.places, self.silence, self.clock = places, silence, clock
+        self.expires_after, self.clock = expires_after, clock
         self.changed = threading.Condition(threading.RLock())
-        self._threads: dict[LiveRun, threading.Thread] = {}
-        self._learning: list[LiveRun] = []
-        self._line: list[LiveRun] = []
-        self._speeds: dict[tuple[int, int], float] = {}  # steps a second by layers and width
+        self._executor = ThreadPoolExecutor(places, thread_name_prefix="live training")
+        self._turns: dict[LiveRun, Future[None]] = {}  # of all runs under way, in the order of their last turns' begin
+        self._speeds: dict[tuple[int, int], float] = {}  # steps per second by layers and width
+        # The interpreter joins the executor's threads before it calls what `atexit` was given, so this goes first.
+        threading._register_atexit(self.close)  # pyright: ignore[reportAttributeAccessIssue]
 
     def start(self, settings: LiveSettings, replacing: LiveRun | None = None) -> LiveRun:
         """Puts a run in line; it begins at once if there is a place.
@@ -149,30 +118,33 @@ class Classroom:
             ClassroomFull: there are too many runs, or the server has no thread left; the run to replace goes on.
         """
         with self.changed:
-            others = len(self._threads) - (replacing in self._threads)
+            self.end_forgotten()
+            others = len(self._turns) - (replacing in self._turns)
             if others >= MOST_RUNS:
                 raise ClassroomFull(
                     f"{others} trainings are under way or waiting on this server, and it takes no more than that: "
                     "try again in a minute."
                 )
             run = LiveRun(settings, self)
-            thread = threading.Thread(target=self._work, args=(run,), name="live training", daemon=True)
-            self._line.append(run)
-            self._threads[run] = thread
-            try:
-                thread.start()
-            except RuntimeError as error:  # no thread is there that would ever take the run out again
-                self._line.remove(run)
-                del self._threads[run]
-                raise ClassroomFull(
-                    f"{len(self._threads)} trainings are under way or waiting on this server, and it has no thread "
-                    "left for another one: try again in a minute."
-                ) from error
+            self._stand_in_line(run)
             if replacing is not None:
                 replacing.stop()
-                if replacing in self._line:
-                    self._line.remove(replacing)
         return run
+
+    def ask(self, run: LiveRun, wish: Wish) -> None:
+        """Has a run go on, pause or stop: at once if it does not learn, else before its next step."""
+        with self.changed:
+            if run._phase in OVER or run._wish == "stop":
+                return
+            run._wish = wish
+            if wish == "go on" and run._phase == "paused":
+                self._stand_in_line(run)
+            elif wish != "go on" and self._out_of_line(run):
+                if wish == "stop":
+                    self._end(run, "stopped")
+                else:
+                    run._phase = "paused"
+            self.changed.notify_all()
 
     def expected_seconds(self, settings: LiveSettings) -> float | None:
         """By the speed of the last run of this size that has ended here; None where there was none."""
@@ -183,82 +155,85 @@ class Classroom:
     def learning(self) -> int:
         """How many runs learn now."""
         with self.changed:
-            return len(self._learning)
+            return sum(run._phase == "training" for run in self._turns)
 
     def under_way(self) -> int:
         """How many runs are held here: learning, waiting or paused."""
         with self.changed:
-            return len(self._threads)
+            self.end_forgotten()
+            return len(self._turns)
 
     def place_in_line(self, run: LiveRun) -> int:
         """From 1; 0 for a run that does not wait."""
         with self.changed:
-            return self._line.index(run) + 1 if run in self._line else 0
+            line = [other for other in self._turns if other._phase == "waiting"]
+            return line.index(run) + 1 if run in line else 0
 
-    def close(self, timeout: float = 10.0) -> None:
-        """Stops every run and waits for their threads, `timeout` seconds each at most."""
+    def end_forgotten(self) -> None:
+        """Ends the runs in line and the paused ones that nobody asks for. One that learns ends itself."""
         with self.changed:
-            threads = dict(self._threads)
-        for run in threads:
-            run.stop()
-        for thread in threads.values():
-            thread.join(timeout)
+            for run in [run for run in self._turns if self._is_forgotten(run)]:
+                if self._out_of_line(run):
+                    self._end(run, "lost", self._why_lost())
 
-    def _work(self, run: LiveRun) -> None:
-        """A run's thread, from its first place in line to its end."""
-        phase: Phase = "training"
-        message = ""
+    def close(self) -> None:
+        """Stops every run, and returns when none learns any more. The classroom takes no more runs."""
+        with self.changed:
+            for run in list(self._turns):
+                run.stop()
+        self._executor.shutdown(cancel_futures=True)
+
+    def _stand_in_line(self, run: LiveRun) -> None:
         try:
-            training: LiveTraining | None = None
-            while (training is None or not training.done) and (phase := self._turn(run)) == "training":
-                if training is None:
-                    training = LiveTraining(run.settings)
-                else:
-                    training.step()
-                self._show(run, training)
-            if phase == "training":
-                phase = "finished"
-            elif phase == "lost":
-                message = f"Nobody watched this training for {self.silence:.0f} seconds, so it ended."
-        except TrainingError as error:
-            phase, message = "failed", str(error)
-        except Exception as error:  # whatever it is, the page has to hear of it
-            phase, message = "failed", f"The training ended with an error: {type(error).__name__}: {error}"
-        self._leave(run, phase, message)
-
-    def _turn(self, run: LiveRun) -> Literal["training", "stopped", "lost"]:
-        """Waits until the run may make a step ("training"), or has to end: because somebody stopped it, or else
-        because nobody watches it. What is found here, under the lock, is what the run's end is called."""
-        with self.changed:
-            while run._wish != "stop" and not self._silent(run):
-                if run._wish == "pause":
-                    self._give_place(run)
-                    run._phase = "paused"
-                elif run in self._learning or self._take_place(run):
-                    run._phase = "training"
-                    return "training"
-                self.changed.wait(TURN_SECONDS)
-            return "stopped" if run._wish == "stop" else "lost"
-
-    def _take_place(self, run: LiveRun) -> bool:
-        if run not in self._line:
-            self._line.append(run)
+            turn = self._executor.submit(self._learn, run)
+        except RuntimeError as error:
+            raise ClassroomFull(
+                f"{len(self._turns)} trainings are under way or waiting on this server, and it has no thread "
+                "left for another one: try again in a minute."
+            ) from error
+        self._turns.pop(run, None)
+        self._turns[run] = turn
         run._phase = "waiting"
-        if self._line[0] is not run or len(self._learning) >= self.places:
-            return False
-        self._line.remove(run)
-        self._learning.append(run)
-        self.changed.notify_all()  # whoever is first now may have a place, too
-        return True
 
-    def _give_place(self, run: LiveRun) -> None:
-        for runs in (self._learning, self._line):
-            if run in runs:
-                runs.remove(run)
+    def _learn(self, run: LiveRun) -> None:
+        """A run's turn, in a thread of the executor: its steps until it is paused or over."""
+        try:
+            while self._may_step(run):
+                if run._training is None:
+                    run._training = LiveTraining(run.settings)
+                else:
+                    run._training.step()
+                self._show(run, run._training)
+        except TrainingError as error:
+            self._end(run, "failed", str(error))
+        except Exception as error:  # whatever it is, whoever looks at the run has to hear of it
+            self._end(run, "failed", f"The training ended with an error: {type(error).__name__}: {error}")
+
+    def _may_step(self, run: LiveRun) -> bool:
+        """Whether the run may make a step. If not, the phase says why: it is over, or somebody paused it."""
+        with self.changed:
+            if run not in self._turns:  # it was refused, but the executor has kept its turn
+                return False
+            if run._training is not None and run._training.done:
+                self._end(run, "finished")
+            elif run._wish == "stop":
+                self._end(run, "stopped")
+            elif self._is_forgotten(run):
+                self._end(run, "lost", self._why_lost())
+            else:
+                run._phase = "paused" if run._wish == "pause" else "training"
                 self.changed.notify_all()
+            return run._phase == "training"
 
-    def _silent(self, run: LiveRun) -> bool:
-        return self.clock() - run._seen > self.silence
+    def _out_of_line(self, run: LiveRun) -> bool:
+        """Takes a run that waits out of the line. False if a thread has it, which then has to end its turn."""
+        return run._phase == "paused" or (run._phase == "waiting" and self._turns[run].cancel())
+
+    def _is_forgotten(self, run: LiveRun) -> bool:
+        return self.expires_after is not None and self.clock() - run._asked_at > self.expires_after
+
+    def _why_lost(self) -> str:
+        return f"Nobody watched this training for {self.expires_after:.0f} seconds, so it ended."
 
     def _show(self, run: LiveRun, training: LiveTraining) -> None:
         with self.changed:
@@ -266,12 +241,10 @@ class Classroom:
             if len(run._snapshots) != len(training.snapshots):
                 run._snapshots = tuple(training.snapshots)
 
-    def _leave(self, run: LiveRun, phase: Phase, message: str) -> None:
+    def _end(self, run: LiveRun, phase: Phase, message: str = "") -> None:
         with self.changed:
-            self._give_place(run)
-            self._threads.pop(run, None)
-            run._phase, run._message = phase, message
-            speed = run.state().steps_per_second
-            if speed is not None and run._step >= MEASURED_STEPS:
-                self._speeds[run.settings.layers, run.settings.width] = speed
+            self._turns.pop(run, None)
+            run._phase, run._message, run._training = phase, message, None
+            if run._step >= MEASURED_STEPS and run._seconds > 0:
+                self._speeds[run.settings.layers, run.settings.width] = run._step / run._seconds
             self.changed.notify_all()

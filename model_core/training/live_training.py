@@ -11,9 +11,8 @@ from model_core.building import make_model
 from model_core.training.batching import Example, make_batch
 from model_core.training.copy_task import BATCHES_AN_EPOCH, CopyTask, copy_tokenizer
 from model_core.training.live_settings import LiveSettings
-from model_core.training.loop import TrainingError, batch_loss, make_optimizer
-from model_core.training.schedule import learning_rate
 from model_core.training.snapshots import EXAMPLE, Snapshot, take_snapshot
+from model_core.training.step import TrainingError, batch_loss, make_optimizer, train_step
 
 SNAPSHOTS = 40  # at most, besides that of the untrained model
 HELD_OUT = 48
@@ -57,23 +56,11 @@ class LiveTraining:
         self.seconds += time.perf_counter() - started
 
     def _learn(self) -> float:
-        """The loss a token of the step's batch, before the step."""
+        """The loss per token of the step's batch, before the step."""
         epoch, place = divmod(self.steps_made, BATCHES_AN_EPOCH)
         batch = self.task.epoch(epoch)[place]()
-        self.model.train()
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.steps_made, self.config)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = batch_loss(self.model, batch, self.config.label_smoothing) / batch.target_tokens
-        loss.backward()
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.gradient_clip))
-        if not math.isfinite(norm) or not math.isfinite(float(loss.detach())):
-            raise TrainingError(
-                f"At step {self.steps_made + 1} the loss is {float(loss.detach())} and the gradient's norm {norm}: "
-                f"lower the learning rate ({self.config.learning_rate})."
-            )
-        self.optimizer.step()
-        return float(loss.detach())
+        remedies = ("learning_rate",)  # a person who watches can't change the gradient clip
+        return train_step(self.model, self.optimizer, batch, self.config, self.steps_made, remedies=remedies).loss
 
     def _check_step(self) -> None:
         """The loss of a batch tells of the step before it, so a snapshot right after a step needs a look of its own.

@@ -1,7 +1,5 @@
 """The training loop: batches in, a better model out; stops at any step and goes on to the same losses.
 
-Shapes: B batch, T target, N the positions of a batch that are no padding, V vocabulary.
-
 Nothing random is carried from step to step: an epoch's batches follow from (seed, epoch), a step's dropout from
 (seed, step, rank). So the saved state is only the weights, their running average and the optimizer's moments.
 """
@@ -11,22 +9,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import torch
-from torch import Tensor
 
-from model_core.config import PAD_ID, TrainingConfig
+from model_core.config import TrainingConfig
 from model_core.model.transformer import Transformer
 from model_core.training.average import RunningAverage
-from model_core.training.batching import Batch, shard
+from model_core.training.batching import Batch
 from model_core.training.distributed import Workers
-from model_core.training.loss import smoothed_cross_entropy
 from model_core.training.progress import ProgressLine, TrainingLog, Window
-from model_core.training.schedule import learning_rate
 from model_core.training.state import Progress, load_state, save_state, state_path
+from model_core.training.step import StepResult, TrainingError, make_optimizer, train_step
 
 LOG_EVERY = 50
 
@@ -41,35 +36,6 @@ class Task(Protocol):
     def validate(self, model: Transformer) -> dict[str, float]:
         """Figures under the log's column names, "validation_loss" among them."""
         ...
-
-
-class TrainingError(ValueError):
-    """A training that can't go on. Its message says what to do."""
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """`loss` is the smoothed cross-entropy a token, in nats, over the global batch of `tokens` target tokens."""
-
-    loss: float
-    tokens: int
-
-
-def batch_loss(model: Transformer, batch: Batch, smoothing: float) -> Tensor:
-    """Summed loss of a batch: the vocabulary is scored only where there is something to predict, N of B x T."""
-    states = model.states(batch.source, batch.decoder_input)
-    real = batch.decoder_output != PAD_ID
-    return smoothed_cross_entropy(model.generator.logits(states[real]), batch.decoder_output[real], smoothing)
-
-
-def make_optimizer(model: Transformer, config: TrainingConfig) -> torch.optim.AdamW:
-    """AdamW (Loshchilov & Hutter 2019) with betas (0.9, 0.98); matrices decay, biases and norms don't."""
-    parameters = list(model.parameters())
-    groups = [
-        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-9)
 
 
 class Trainer:
@@ -93,7 +59,6 @@ class Trainer:
         self.model, self.task, self.config, self.folder = model, task, config, folder
         self.workers = workers or Workers()
         self.improved, self.after_step = improved, after_step
-        self.device = next(model.parameters()).device
         self.optimizer = make_optimizer(model, config)
         self.average = RunningAverage(model)
         self.progress = Progress()
@@ -114,33 +79,11 @@ class Trainer:
         """
         config, workers, step = self.config, self.workers, self.progress.step
         torch.manual_seed(((config.seed * 1_000_003 + step) * 1_009 + workers.rank) % 2**63)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(step, config)
-        tokens = batch.target_tokens
-        part = shard(batch, workers.rank, workers.world).to(self.device)
-        self.model.train()
-        self.optimizer.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=self.device)
-        if part.source.shape[0]:
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
-                total = batch_loss(self.model, part, config.label_smoothing)
-            (total / tokens).backward()
-        workers.sum_gradients(self.model.parameters())
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), config.gradient_clip))
-        loss = float(workers.sum(total.detach())) / tokens
-        self._check_finite(loss, norm)
-        self.optimizer.step()
+        result = train_step(self.model, self.optimizer, batch, config, step, workers)
         self.average.update(self.model, step, config.average_decay)
         self.progress.step += 1
-        self.progress.target_tokens += tokens
-        return StepResult(loss, tokens)
-
-    def _check_finite(self, loss: float, norm: float) -> None:
-        if not math.isfinite(loss) or not math.isfinite(norm):
-            raise TrainingError(
-                f"At step {self.progress.step + 1} the loss is {loss} and the gradient's norm {norm}: lower the "
-                f"learning rate ({self.config.learning_rate}) or the gradient clip ({self.config.gradient_clip})."
-            )
+        self.progress.target_tokens += result.tokens
+        return result
 
     def _batches(self) -> Iterator[Batch]:
         """From where the run stands to its last step, epoch after epoch."""

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import torch
 
+from model_core.building import make_model
 from model_core.config import TrainingConfig
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.training.batching import Batch
 from model_core.training.distributed import joined_workers
-from model_core.training.loop import StepResult, Trainer
+from model_core.training.loop import Trainer
 from model_core.training.state import Progress
+from model_core.training.step import StepResult
 from tests.training.small_task import CONFIG, SHAPE, SmallTask
 
 WITHOUT_DROPOUT = replace(SHAPE, dropout=0.0)

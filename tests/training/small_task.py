@@ -1,10 +1,12 @@
-"""A task of a few random sentences, so small that a step takes milliseconds."""
+"""A task of a few random sentences, so small that a step takes milliseconds, and how weights are compared."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+import torch
 
 from model_core.config import ModelConfig, TrainingConfig
 from model_core.model.transformer import Transformer
@@ -16,6 +18,17 @@ SHAPE = ModelConfig(VOCABULARY, VOCABULARY, layers=2, d_model=12, d_ff=14, heads
 CONFIG = TrainingConfig(
     steps=11, warmup_steps=3, learning_rate=0.01, precision="fp32", validate_every=5, save_every=100, seed=7
 )
+
+Weights = dict[str, torch.Tensor]
+
+
+def weights_of(model: Transformer) -> Weights:
+    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+
+
+def assert_same(mine: Weights, other: Weights) -> None:
+    assert mine.keys() == other.keys()
+    assert [name for name in mine if not torch.equal(mine[name], other[name])] == []
 
 
 @dataclass

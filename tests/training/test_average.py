@@ -3,20 +3,9 @@
 import pytest
 import torch
 
-from model_core.model.transformer import Transformer, make_model
+from model_core.building import make_model
 from model_core.training.average import WARMUP, RunningAverage
-from tests.training.small_task import SHAPE
-
-Weights = dict[str, torch.Tensor]
-
-
-def weights_of(model: Transformer) -> Weights:
-    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-
-
-def assert_same(mine: Weights, other: Weights) -> None:
-    assert mine.keys() == other.keys()
-    assert [name for name in mine if not torch.equal(mine[name], other[name])] == []
+from tests.training.small_task import SHAPE, assert_same, weights_of
 
 
 def test_the_average_follows_its_formula() -> None:

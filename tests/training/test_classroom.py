@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Literal
 
 import pytest
 
@@ -32,13 +33,16 @@ class EndlessTraining(LiveTraining):
 
 
 @pytest.fixture
-def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Classroom]:
-    """A classroom where ENDLESS has no end; its threads are gone when the test is over."""
+def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Classroom]:
+    """A classroom of two places where ENDLESS has no end; its threads are gone when the test is over."""
     monkeypatch.setattr(live, "LiveTraining", lambda s: EndlessTraining(s) if s == ENDLESS else LiveTraining(s))
-    made = Classroom()
+    made = Classroom(getattr(request, "param", 2), expires_after=90.0)
     yield made
     made.close()
     assert made.under_way() == 0
+
+
+one_place = pytest.mark.parametrize("room", [1], indirect=True)
 
 
 def wait_for(run: LiveRun, wanted: Callable[[LiveState], bool]) -> LiveState:
@@ -49,6 +53,12 @@ def wait_for(run: LiveRun, wanted: Callable[[LiveState], bool]) -> LiveState:
             return state
         time.sleep(0.01)
     pytest.fail(f"The run stayed {run.state().phase} at step {run.state().step}: {run.state().message}")
+
+
+def wait_until(room: Classroom, under_way: int) -> None:
+    """Waits for so few runs without asking for any of them, which would keep it alive."""
+    with room.changed:
+        assert room.changed.wait_for(lambda: room.under_way() == under_way, timeout=60)
 
 
 def test_a_run_finishes_with_the_curve_of_its_settings(room: Classroom) -> None:
@@ -76,8 +86,8 @@ def test_two_learn_and_the_others_stand_in_line(room: Classroom) -> None:
     assert room.learning() == 2
 
 
+@one_place
 def test_a_paused_run_gives_its_place_and_goes_on_where_it_was(room: Classroom) -> None:
-    room.places = 1
     first, second = room.start(ENDLESS), room.start(ENDLESS)
     wait_for(first, lambda state: state.step > 0)
     first.pause()
@@ -108,30 +118,56 @@ def test_a_run_that_nobody_watches_is_ended(room: Classroom) -> None:
     watched, left = room.start(ENDLESS), room.start(ENDLESS)
     for run in (watched, left):
         wait_for(run, lambda state: state.step > 0)
-    now[0] = room.silence
-    watched.heartbeat()
-    now[0] += 1
-    state = wait_for(left, lambda state: state.over)
-    assert state.phase == "lost" and "90 seconds" in state.message
+    now[0] = 90.0
     assert watched.state().phase == "training"
+    now[0] += 1
+    wait_until(room, 1)
+    state = left.state()
+    assert state.phase == "lost" and state.message == "Nobody watched this training for 90 seconds, so it ended."
+    assert watched.state().phase == "training"
+
+
+def test_runs_in_line_and_paused_ones_expire_too(room: Classroom) -> None:
+    now = [0.0]
+    room.clock = lambda: now[0]
+    watched, paused = room.start(ENDLESS), room.start(ENDLESS)
+    paused.pause()
+    wait_for(paused, lambda state: state.phase == "paused")
+    third, waiting = room.start(ENDLESS), room.start(ENDLESS)
+    wait_for(third, lambda state: state.step > 0)
+    now[0] = 90.0
+    assert watched.state().phase == third.state().phase == "training"
+    now[0] += 1
+    assert room.under_way() == 2
+    assert paused.state().phase == waiting.state().phase == "lost"
+
+
+def test_without_a_limit_nobody_has_to_watch(room: Classroom) -> None:
+    now = [0.0]
+    room.clock, room.expires_after = lambda: now[0], None
+    run = room.start(ENDLESS)
+    step = wait_for(run, lambda state: state.step > 0).step
+    now[0] = 1e9
+    assert wait_for(run, lambda state: state.step > step + 1).phase == "training"
 
 
 def test_a_run_is_called_lost_for_the_reason_that_ended_it(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sign of life that comes too late does not make it look as if somebody had stopped it."""
-    now, turn = [0.0], room._turn
+    now, may_step = [0.0], room._may_step
     room.clock = lambda: now[0]
 
-    def too_late(run: LiveRun) -> Literal["training", "stopped", "lost"]:
-        found = turn(run)
-        if found != "training":
-            run.heartbeat()
+    def too_late(run: LiveRun) -> bool:
+        found = may_step(run)
+        if not found:
+            run.state()
         return found
 
-    monkeypatch.setattr(room, "_turn", too_late)
+    monkeypatch.setattr(room, "_may_step", too_late)
     run = room.start(ENDLESS)
     wait_for(run, lambda state: state.step > 0)
-    now[0] = room.silence + 1
-    state = wait_for(run, lambda state: state.over)
+    now[0] = 91.0
+    wait_until(room, 0)
+    state = run.state()
     assert state.phase == "lost" and "Nobody watched" in state.message
 
 
@@ -143,16 +179,16 @@ def test_a_run_that_was_stopped_is_not_lost_however_long_ago_it_was_seen(room: C
     wait_for(run, lambda state: state.phase == "paused")
     with room.changed:
         run.stop()
-        now[0] = room.silence + 1
+        now[0] = 91.0
     state = wait_for(run, lambda state: state.over)
     assert (state.phase, state.message) == ("stopped", "")
 
 
 def test_an_error_in_the_thread_becomes_a_sentence(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("no such operation")
 
-    monkeypatch.setattr(live_training, "batch_loss", broken)
+    monkeypatch.setattr(live_training, "train_step", broken)
     state = wait_for(room.start(TINY), lambda state: state.over)
     assert state.phase == "failed"
     assert state.message == "The training ended with an error: RuntimeError: no such operation"
@@ -191,8 +227,8 @@ def test_a_refused_run_replaces_none(room: Classroom, monkeypatch: pytest.Monkey
     assert not runs[0].state().pending and room.under_way() == 2
 
 
+@one_place
 def test_a_run_that_is_replaced_in_line_is_not_waited_for(room: Classroom) -> None:
-    room.places = 1
     learning, waiting = room.start(ENDLESS), room.start(ENDLESS)
     wait_for(learning, lambda state: state.step > 0)
     with room.changed:
@@ -202,41 +238,51 @@ def test_a_run_that_is_replaced_in_line_is_not_waited_for(room: Classroom) -> No
 
 
 def test_a_run_without_a_thread_is_refused_and_forgotten(room: Classroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    room.places = 1
-    first = room.start(ENDLESS)
-    wait_for(first, lambda state: state.step > 0)
 
     def no_thread(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     with monkeypatch.context() as context:
         context.setattr(threading.Thread, "start", no_thread)
-        with pytest.raises(ClassroomFull, match=r"1 trainings are .* no thread left for another one: try again"):
-            room.start(ENDLESS, replacing=first)
-    assert room.under_way() == 1 and first.state().phase == "training" and not first.state().pending
-    second = room.start(ENDLESS, replacing=first)
-    wait_for(second, lambda state: state.step > 0)
+        with pytest.raises(ClassroomFull, match=r"0 trainings are .* no thread left for another one: try again"):
+            room.start(ENDLESS)
+    assert room.under_way() == 0
+    wait_for(room.start(ENDLESS), lambda state: state.step > 0)
+    assert room.learning() == room.under_way() == 1, "the refused run does not learn behind everybody's back"
 
 
 def test_the_speed_of_the_last_run_tells_how_long_the_next_takes(room: Classroom) -> None:
     settings = replace(TINY, steps=live.MEASURED_STEPS)
     assert room.expected_seconds(settings) is None
     state = wait_for(room.start(settings), lambda state: state.over)
-    wait_for_leave(room)
     assert room.expected_seconds(replace(settings, steps=60)) == pytest.approx(3 * state.seconds)
     assert room.expected_seconds(replace(settings, layers=2)) is None
 
 
-def wait_for_leave(room: Classroom) -> None:
-    with room.changed:
-        room.changed.wait_for(lambda: not room.under_way(), timeout=60)
-
-
+@one_place
 def test_close_ends_waiting_and_paused_runs_too(room: Classroom) -> None:
-    room.places = 1
     runs = [room.start(ENDLESS) for _ in range(3)]
     runs[1].pause()
     wait_for(runs[1], lambda state: state.phase == "paused")
     room.close()
     assert {run.state().phase for run in runs} == {"stopped"}
-    assert not any(thread.name == "live training" for thread in threading.enumerate())
+    assert not any(thread.name.startswith("live training") for thread in threading.enumerate())
+
+
+def test_the_interpreter_ends_although_trainings_go_on() -> None:
+    """Its threads are waited for at the end, and 1,200 steps would take long."""
+    code = """
+import time
+from model_core.training import live
+class Endless(live.LiveTraining):
+    done = False
+    def step(self):
+        self.steps_made += 1
+live.LiveTraining = Endless
+room = live.Classroom()
+runs = [room.start(live.LiveSettings(layers=1, heads=2, width=16)) for _ in range(3)]
+while not runs[0].state().step:
+    time.sleep(0.01)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from model_core.building import make_model
 from model_core.checkpoint import load_checkpoint, read_config, read_file
 from model_core.config import ModelConfig
-from model_core.model.transformer import make_model
 from model_core.trace import SITES, TranslationTrace
 from model_core.training import copy_run
 from model_core.training.copy_run import train_copy

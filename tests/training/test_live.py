@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
+from model_core.building import make_model
 from model_core.checkpoint import Checkpoint
 from model_core.config import ConfigError
-from model_core.model.transformer import make_model
 from model_core.training import live_training
 from model_core.training.live import LiveSettings
 from model_core.training.live_training import LiveTraining
-from model_core.training.loop import TrainingError
 from model_core.training.snapshots import EXAMPLE
+from model_core.training.step import TrainingError
 from model_core.translator import Translator
 
 TINY = LiveSettings(layers=1, heads=2, width=16, steps=7, learning_rate=5e-3)
@@ -87,7 +87,7 @@ def test_a_loss_that_is_no_number_ends_the_training_in_a_sentence() -> None:
     training = LiveTraining(TINY)
     with torch.no_grad():
         training.model.generator.bias.fill_(float("nan"))
-    with pytest.raises(TrainingError, match=r"At step 1 the loss is nan .* lower the learning rate \(0.005\)"):
+    with pytest.raises(TrainingError, match=r"At step 1 the loss is nan .* lower the learning rate \(0.005\)\.$"):
         training.step()
 
 

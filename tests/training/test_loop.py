@@ -8,23 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from model_core.building import make_model
 from model_core.config import PAD_ID, TrainingConfig
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.training.batching import Batch
-from model_core.training.loop import StepResult, Trainer, TrainingError, batch_loss, make_optimizer
+from model_core.training.loop import Trainer
 from model_core.training.state import Progress
-from tests.training.small_task import CONFIG, SHAPE, SmallTask
-
-Weights = dict[str, torch.Tensor]
-
-
-def weights_of(model: Transformer) -> Weights:
-    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-
-
-def assert_same(mine: Weights, other: Weights) -> None:
-    assert mine.keys() == other.keys()
-    assert [name for name in mine if not torch.equal(mine[name], other[name])] == []
+from model_core.training.step import StepResult, TrainingError, batch_loss, make_optimizer
+from tests.training.small_task import CONFIG, SHAPE, SmallTask, Weights, assert_same, weights_of
 
 
 class Run:

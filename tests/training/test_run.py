@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from model_core.building import make_model
 from model_core.checkpoint import load_checkpoint, read_config, read_file
 from model_core.config import TrainingConfig
 from model_core.data.corpus import CorpusError
-from model_core.model.transformer import make_model
 from model_core.training.run import SettingsError, StopOnSignal, check_settings, run_task, write_settings
 from model_core.training.state import Progress
 from model_core.training.translation_run import train_corpus

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model_core.building import make_model
 from model_core.checkpoint import Checkpoint
 from model_core.config import DecodingConfig
-from model_core.model.transformer import make_model
 from model_core.trace import TraceError, TranslationTrace
 from model_core.training.copy_task import COPY_MODEL, copy_tokenizer
 from model_core.training.moments import Moments

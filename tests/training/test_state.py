@@ -10,12 +10,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from model_core.building import make_model
 from model_core.config import ModelConfig, TrainingConfig
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.training.average import RunningAverage
 from model_core.training.batching import Example, make_batch
-from model_core.training.loop import Trainer, batch_loss, make_optimizer
+from model_core.training.loop import Trainer
 from model_core.training.state import Progress, StateError, load_state, save_state
+from model_core.training.step import batch_loss, make_optimizer
 
 SHAPE = ModelConfig(source_vocabulary=11, target_vocabulary=11, layers=2, d_model=12, d_ff=14, heads=3)
 PROGRESS = Progress(3, 1, 2, 5.5, 700, 1.25, 2, 1)

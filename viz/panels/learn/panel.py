@@ -1,4 +1,4 @@
-"""What there is to see of the trainings: progress and buttons, the film, curves and a table.
+"""The trainings as they are seen: progress and buttons, the film, curves and a table.
 
 One fragment, which reruns by itself while a training is under way.
 """
@@ -55,7 +55,6 @@ def _panel(stage: tuple[str, bool]) -> None:
     run = newest()
     state = run.live.state() if run else None
     if run and state:
-        run.live.heartbeat()
         if _stage(state) != stage:
             st.rerun()  # the whole page, so that the panel asks more often, or no more
         _progress(run, state)

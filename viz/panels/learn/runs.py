@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import secrets
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from viz.messages import tell
 from viz.wording import counted
 
 KEPT = 4
+SILENCE_SECONDS = 90.0  # a browser asks a hidden page's timers once a minute
 WANTED = "learn-wanted"  # the training that the page turns to as soon as there is something to see of it
 _RUNS, _COUNT, _PROBLEM = "learn-runs", "learn-count", "learn-problem"
 _REPLACED = "learn-replaced"
@@ -30,20 +30,18 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What it is called on the page: its number, and what was changed."""
+        """Its name on the page: its number, and the changed settings."""
         return f"{self.number}: {described(self.live.settings)}"
 
 
 @st.cache_resource(show_spinner=False)
 def classroom() -> Classroom:
-    """The server's one. Its trainings are ended with the server, whose interpreter must not end under a thread."""
-    room = Classroom()
-    atexit.register(room.close)
-    return room
+    """The server's one. It ends a training that no page has asked for in a while, because its tab is closed."""
+    return Classroom(expires_after=SILENCE_SECONDS)
 
 
 def described(settings: LiveSettings) -> str:
-    """What is not as proposed, in a few words."""
+    """The settings that are not as proposed, in a few words."""
     changed = settings.changes()
     words = {
         "positions": "without positions",
