@@ -1,4 +1,4 @@
-"""What the checkpoints on offer say about themselves, without loading any of them."""
+"""Descriptions of the checkpoints on offer, read without loading any of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all pages have in common: the bar, the title, the checkpoint, the sentence, and what is said when it fails."""
+"""The frame of every page: the bar, the title, the checkpoint, the sentence, and what is said when it fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_core.config import DecodingConfig
 from model_core.translator import EmptyInput, InputError, Translator
 from viz.languages import COPY, examples_of, sentence_label
 from viz.link import CHECKPOINT, LETTERS, TEXT, Page
-from viz.linked import PAGE, clear, follow, read, restore, settle, write
+from viz.linked import PAGE, clear, follow_link, read, restore, set_widget, write
 from viz.messages import Kind, tell, tell_bytes, tell_cut_off, tell_removed
 from viz.navigation import navigation_bar
 from viz.translators import Found, checkpoint_names, find_trace, load_translator
@@ -49,7 +49,7 @@ def _choose_checkpoint() -> Translator | None:
     if asked is not None and asked not in names:
         tell(f"There is no checkpoint {asked}: this is {names[0]}.", "warning")
         clear(CHECKPOINT)
-    name, chosen = follow(CHECKPOINT, default=names[0], options=names)
+    name, chosen = follow_link(CHECKPOINT, default=names[0], options=names)
     name = name or names[0]
     if len(names) > 1:
         st.segmented_control("Checkpoint", names, required=True, key=CHECKPOINT.name, on_change=chosen)
@@ -69,7 +69,7 @@ def ask_sentence(translator: Translator, own_examples: Mapping[str, Sequence[str
     text = read(key)
     if text is None:
         text = offered[0] if offered else ""
-    settle(key.name, text)
+    set_widget(key.name, text)
 
     def take(example: str) -> None:
         write(key.change(example))
@@ -118,7 +118,7 @@ def find(
 
 
 def show_notes(found: Found, name: str = THE_SENTENCE) -> None:
-    """What was done to the text or the translation that the person may not expect; `name` as in `find`."""
+    """Says how the text or the translation was changed in ways that the person may not expect; `name` as in `find`."""
     only = name == THE_SENTENCE
     tell_removed(found.removed, "what you typed" if only else _within(name))
     tell_bytes(found.trace.source_tokens)

@@ -1,4 +1,4 @@
-"""What pages call a checkpoint's sentences and languages: all of it from what the checkpoint says about itself."""
+"""Names of a checkpoint's sentences and languages on the pages, from the checkpoint's own description."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def direction(about: CheckpointAbout) -> str:
 
 
 def by_direction(table: Mapping[str, T], about: CheckpointAbout, otherwise: T) -> T:
-    """What a table of `direction`s has for this checkpoint."""
+    """The entry of a table by `direction` for this checkpoint, or `otherwise`."""
     return table.get(direction(about), otherwise)
 
 
@@ -57,7 +57,7 @@ def own_target_label(about: CheckpointAbout) -> str:
     return f"Your own {target_words(about).strip() or 'translation'}"
 
 
-def pair_name(about: CheckpointAbout) -> str:
+def language_pair(about: CheckpointAbout) -> str:
     """Both languages: "English–French"; the model that translates where they are not named."""
     if about.source_language is None or about.target_language is None:
         return "the model that translates"

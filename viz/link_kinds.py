@@ -41,7 +41,7 @@ class Text(Kind[str]):
 
 
 @dataclass(frozen=True)
-class Choice(Kind[T_co]):
+class OneOf(Kind[T_co]):
     """One of a few values, spelled as the page shows them."""
 
     options: tuple[T_co, ...]
@@ -116,7 +116,7 @@ def within(index: int | None, count: int) -> int | None:
 
 @dataclass(frozen=True)
 class Named(Kind[T_co]):
-    """What `kind` reads, or a value that has a name of its own, such as "mean"."""
+    """A value of `kind`, or one that has a name of its own, such as "mean"."""
 
     names: Mapping[str, T_co]
     kind: Kind[T_co]

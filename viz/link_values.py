@@ -129,7 +129,7 @@ class ForcedStart:
         return ForcedStart(self.ids[: marks[-1] + 1], marks) if marks else ForcedStart()
 
 
-class Forced(Kind[ForcedStart]):
+class ForcedPieces(Kind[ForcedStart]):
     """ "12-55f-7-91f": ids with an f behind those that a person chose. Pieces behind the last of these are the model's
     own and left out."""
 

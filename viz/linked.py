@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from viz.link import Change, Key, Page, keys_of
+from viz.link import Key, LinkChange, Page, keys_of
 from viz.link_kinds import Decimal, Whole
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ PAGE = "page-shown"  # in the session's state: the name of the page that is show
 
 
 def read(key: Key[T]) -> T:
-    """What the link says, else what is remembered, else the key's default."""
+    """The value in the link, else the one remembered, else the key's default."""
     return key.value(_texts(key))
 
 
@@ -39,12 +39,12 @@ def is_unreadable(key: Key[Any]) -> bool:
     return bool(texts) and key.kind.read(texts) is None
 
 
-def says_otherwise(*changes: Change) -> bool:
+def says_otherwise(*changes: LinkChange) -> bool:
     """Whether the link has one of these keys with another text."""
     return any(linked and tuple(linked) != change.texts for change in changes if (linked := _linked(change.key)))
 
 
-def write(*changes: Change) -> None:
+def write(*changes: LinkChange) -> None:
     """Writes into the link, all at once: one choice is one entry of the browser's history.
 
     Raises:
@@ -64,12 +64,12 @@ def write(*changes: Change) -> None:
 
 def clear(*keys: Key[Any]) -> None:
     """Back to the defaults."""
-    write(*(Change(key, ()) for key in keys))
+    write(*(LinkChange(key, ()) for key in keys))
 
 
 def restore(page: Page) -> None:
     """At the start of a page: what is remembered goes into the link, what the link says is remembered."""
-    write(*(Change(key, tuple(_texts(key))) for key in keys_of(page) if key.remembered))
+    write(*(LinkChange(key, tuple(_texts(key))) for key in keys_of(page) if key.remembered))
 
 
 def _linked(key: Key[Any]) -> list[str]:
@@ -90,7 +90,7 @@ def _place(key: Key[Any]) -> tuple[str | None, str]:
     return key.page, key.name
 
 
-def follow(
+def follow_link(
     key: Key[T], *, default: T | None = None, options: Collection[T] | None = None
 ) -> tuple[T, Callable[[], None]]:
     """For a widget of that name which is given no default: what the link says, and what it has to call `on_change`.
@@ -101,11 +101,11 @@ def follow(
     now = read(key)
     if now is None or (options is not None and now not in options):
         now = plain
-    settle(key.name, now)
+    set_widget(key.name, now)
     return now, lambda: write(key.change(st.session_state[key.name], default))
 
 
-def settle(name: str, value: object) -> None:
+def set_widget(name: str, value: object) -> None:
     """Gives a widget its value.
 
     Written only where it differs, so that no key press is taken back; but always when another page had a widget of this
@@ -132,14 +132,14 @@ def choice(label: str, key: Key[T], *, help: str | None = None, hide_label: bool
     if key.bound:
         chosen = st.segmented_control(label, options, default=key.default, **_bound(key), **shown)
         return key.default if chosen is None else chosen
-    now, chosen = follow(key)
+    now, chosen = follow_link(key)
     st.segmented_control(label, options, key=key.name, on_change=chosen, **shown)
     return now
 
 
 def dropdown(label: str, key: Key[T], *, help: str | None = None, width: int) -> T:
     """One of a key's options, which follows the link."""
-    now, chosen = follow(key)
+    now, chosen = follow_link(key)
     st.selectbox(label, key.options, key=key.name, on_change=chosen, help=help, width=width)
     return now
 
@@ -148,7 +148,7 @@ def toggle(label: str, key: Key[bool], *, help: str | None = None, disabled: boo
     """On or off."""
     if key.bound:
         return st.toggle(label, key.default, help=help, disabled=disabled, **_bound(key))
-    now, chosen = follow(key)
+    now, chosen = follow_link(key)
     st.toggle(label, key=key.name, on_change=chosen, help=help, disabled=disabled)
     return now
 
@@ -157,7 +157,7 @@ def number(label: str, key: Key[int], *, width: int, help: str | None = None) ->
     """A box for a whole number. It follows the link: Streamlit's own binding of such a box turns the text into an int
     before it looks at it, and "1e400" is a float without an int."""
     assert isinstance(key.kind, Whole)
-    now, chosen = follow(key)
+    now, chosen = follow_link(key)
     low, high = key.kind.low, key.kind.high
     st.number_input(label, low, high, key=key.name, width=width, help=help, on_change=chosen)
     return now

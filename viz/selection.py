@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model_core.trace import Site, TranslationTrace
-from viz.link import HEAD, LAYER, MEAN, SITE, Change, Mean
+from viz.link import HEAD, LAYER, MEAN, SITE, LinkChange, Mean
 from viz.link_kinds import within
 
 
@@ -22,7 +22,7 @@ class Selection:
         """The head as links and names of files have it: counted from 1, or "mean"."""
         return MEAN if self.head is None else str(self.head + 1)
 
-    def changes(self) -> tuple[Change, Change, Change]:
+    def changes(self) -> tuple[LinkChange, LinkChange, LinkChange]:
         """This selection in a link."""
         head = MEAN if self.head is None else self.head
         return SITE.change(self.site), LAYER.change(self.layer), HEAD.change(head)
@@ -31,7 +31,7 @@ class Selection:
 def selection_of(
     site: Site | None, layer: int | None, head: int | Mean | None, trace: TranslationTrace, default: Selection
 ) -> Selection:
-    """What a link selects; whatever it leaves out or this trace does not have is the default's."""
+    """The selection of a link; a part that it leaves out or that this trace does not have is the default's."""
     site = default.site if site is None else site
     maps = trace.maps(site)
     layer = within(layer, maps.layers)

@@ -10,7 +10,7 @@ from viz.languages import (
     direction,
     examples_of,
     own_target_label,
-    pair_name,
+    language_pair,
     reads_english,
     sentence_label,
     target_words,
@@ -38,7 +38,7 @@ def test_labels_name_the_languages(
     about: CheckpointAbout, name: str, sentence: str, own: str, pair: str | None
 ) -> None:
     assert (direction(about), sentence_label(about), own_target_label(about)) == (name, sentence, own)
-    assert pair is None or pair_name(about) == pair
+    assert pair is None or language_pair(about) == pair
     assert target_words(about) == {"en-fr": "French ", "de-zh": "Chinese "}.get(name, "")
 
 

@@ -11,8 +11,10 @@ from typing import Any, get_args
 import pytest
 
 from model_core.experiments.masks import MaskCell
-from viz.link import EVERY_PAGE, HEAD, KEYS, LAYER, MEAN, Change, Key, Page, keys_of, read_link
-from viz.link_kinds import Choice, Decimal, Position, Several, Switch, Text, Whole, within
+from viz.components.head_view.shown import Side as HeadSide
+from viz.figures.positions import Similarity
+from viz.link import EVERY_PAGE, HEAD, KEYS, LAYER, MEAN, Key, LinkChange, Page, keys_of, read_link
+from viz.link_kinds import Decimal, OneOf, Position, Several, Switch, Text, Whole, within
 from viz.link_values import ForcedStart, HeadSet, TurnedCells
 from viz.navigation import ENTRIES
 from viz.panels.inside.stages import PROJECTIONS, STAGES
@@ -122,7 +124,7 @@ def test_links_of_before_still_say_the_same_and_values_are_spelled_as_before(
 ) -> None:
     assert read_link(page, {name: [text]})[name] == value
     key = key_of(page, name)
-    assert key.change(value) == Change(key, () if value == key.default else (text,))
+    assert key.change(value) == LinkChange(key, () if value == key.default else (text,))
 
 
 def test_several_dimensions_are_repeated_under_their_name() -> None:
@@ -184,7 +186,7 @@ def test_a_position_that_is_not_there_is_none(text: str) -> None:
 def test_kinds_read_what_they_spell() -> None:
     for kind, value in ((Whole(2, 12), 7), (Decimal(0, 2), 0.6), (Decimal(0, 2), 2.0), (Switch(), True), (Text(), "")):
         assert kind.read(kind.spell(value)) == value
-    assert Several(Choice(("a", "b"))).read(["b", "c", "a"]) == ("b", "a")
+    assert Several(OneOf(("a", "b"))).read(["b", "c", "a"]) == ("b", "a")
     assert Switch().parse("TRUE") is True
     with pytest.raises(TypeError, match="layer is no choice"):
         LAYER.options  # noqa: B018
@@ -193,6 +195,8 @@ def test_kinds_read_what_they_spell() -> None:
 def test_what_is_offered_is_what_a_link_can_hold() -> None:
     assert key_of("inside", "stage").kind == Position(len(STAGES))
     assert key_of("inside", "projection").options == PROJECTIONS
+    assert key_of("positions", "measure").options == get_args(Similarity)
+    assert key_of("attend", "pin").options == get_args(HeadSide)
 
 
 def test_the_description_needs_no_streamlit() -> None:

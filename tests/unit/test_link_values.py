@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_core.experiments.masks import MaskCell
-from viz.link_values import MOST_IDS, Cells, Forced, ForcedStart, Heads, HeadSet, Ids, TurnedCells, spell_cells
+from viz.link_values import MOST_IDS, Cells, ForcedPieces, ForcedStart, Heads, HeadSet, Ids, TurnedCells, spell_cells
 
 CELLS = frozenset({MaskCell("cross", 2, 1), MaskCell("decoder_self", 4, 0, 2), MaskCell("encoder_self", 10, 6, 0, 7)})
 SPELLED = "cross-3-2.decoder_self-5-1-3.encoder_self-11-7-1-8"
@@ -16,7 +16,7 @@ def test_a_forced_piece_stands_behind_what_was_written_before_it() -> None:
     assert first == ForcedStart((12, 300), (1,))
     second = first.then([12, 300, 8, 9, 2], step=3, id_=41)
     assert second == ForcedStart((12, 300, 8, 41), (1, 3))
-    assert Forced().spell(second) == ["12-300f-8-41f"]
+    assert ForcedPieces().spell(second) == ["12-300f-8-41f"]
 
 
 def test_forcing_before_or_at_an_earlier_mark_forgets_it() -> None:
@@ -34,18 +34,18 @@ def test_undoing_goes_back_to_the_piece_forced_before() -> None:
 
 @pytest.mark.parametrize("start", [ForcedStart(), ForcedStart((7,), (0,)), ForcedStart((12, 300, 8, 41), (1, 3))])
 def test_a_link_says_what_was_forced(start: ForcedStart) -> None:
-    assert Forced().read(Forced().spell(start)) == start
+    assert ForcedPieces().read(ForcedPieces().spell(start)) == start
 
 
 def test_what_follows_the_last_forced_piece_is_the_models_own() -> None:
-    assert Forced().parse("12-300f-8-9") == ForcedStart((12, 300), (1,))
+    assert ForcedPieces().parse("12-300f-8-9") == ForcedStart((12, 300), (1,))
 
 
 @pytest.mark.parametrize(
     "text", ["12-55", "f", "-", "12f-", "12ff", "1234567f", "12f 55", "<b>", "１２f", "-3f", "5f" + "-5" * MOST_IDS]
 )
 def test_what_is_no_beginning_is_not_taken_for_one(text: str) -> None:
-    assert Forced().parse(text) is None
+    assert ForcedPieces().parse(text) is None
 
 
 def test_ids_go_into_a_link_and_come_back() -> None:

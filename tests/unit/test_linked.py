@@ -95,7 +95,7 @@ def widgets() -> None:
     from viz import link, linked
 
     bases = (10, 100, 5000)
-    base, chosen = linked.follow(link.BASE, default=5000, options=bases)
+    base, chosen = linked.follow_link(link.BASE, default=5000, options=bases)
     st.select_slider("Base", bases, key="base", on_change=chosen)
     padding = linked.toggle("Padding", link.PADDING)
     scale = linked.choice("Colour", link.SCALE)

@@ -8,6 +8,7 @@ from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 from viz.choose import choose_map
 from viz.frame import about, ask_sentence, find, open_page, show_notes
+from viz.panels.inside.builder import builder_panel
 from viz.panels.inside.labels import labels_of, shape_sentence
 from viz.panels.inside.model import model_panel
 from viz.panels.inside.panel import head_anatomy, stage_panel
@@ -64,3 +65,4 @@ if translator is not None:
     if found is not None:
         show_notes(found)
         inside_panel(translator, found.trace, text)
+    builder_panel()

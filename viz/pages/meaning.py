@@ -7,7 +7,7 @@ import streamlit as st
 from model_core.translator import Translator
 from viz.checkpoints import first_checkpoint
 from viz.frame import about, open_page
-from viz.languages import COPY, pair_name, reads_english
+from viz.languages import COPY, language_pair, reads_english
 from viz.link import CHECKPOINT
 from viz.linked import write
 from viz.messages import tell
@@ -48,7 +48,7 @@ def offer_switch(translator: Translator) -> None:
     if other is not None:
         name, itself = other
         change = CHECKPOINT.change(name, default=checkpoint_names()[0])
-        st.button(f"Switch to {pair_name(itself)}", on_click=write, args=(change,))
+        st.button(f"Switch to {language_pair(itself)}", on_click=write, args=(change,))
 
 
 def explain(sentences: list[Sentence], shared: SharedWord | None) -> None:

@@ -1,1 +1,1 @@
-"""What the page Attend is made of."""
+"""The parts of the page Attend."""

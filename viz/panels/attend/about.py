@@ -1,4 +1,4 @@
-"""What stands in "About this picture" on the Attend page."""
+"""The text of "About this picture" on the Attend page."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def as_viewed(view: AttentionView, words: bool, hide: bool, renormalise: bool) -
     return merge_words(view) if words else view
 
 
-def downloads(trace: TranslationTrace, selection: Selection, view: AttentionView, figure: go.Figure) -> None:
-    """What can be taken home; each file is made when it is asked for."""
+def heatmap_downloads(trace: TranslationTrace, selection: Selection, view: AttentionView, figure: go.Figure) -> None:
+    """Files to take home; each is made when it is asked for."""
     name, title = file_name(trace, selection), f"{map_name(selection)}: {trace.source_text} → {trace.target_text}"
     with st.popover("Download", icon=":material/download:"):
         csv_button("This map as CSV", lambda: matrix_csv(view), name, key="heatmap-csv")
@@ -95,7 +95,7 @@ def heatmap_panel(trace: TranslationTrace, selection: Selection, note: DeltaGene
     if words or hide:
         note.caption("The thumbnails show all pieces, special tokens included.")
     with download_place:  # after the figure, which is waited for
-        downloads(trace, selection, view, figure)
+        heatmap_downloads(trace, selection, view, figure)
     st.text(alt)
     if not words and not hide and (sentence := selected_row(view)):
         st.text(sentence)

@@ -51,8 +51,8 @@ def lines_panel(trace: TranslationTrace, selection: Selection) -> None:
 
 
 def asked_for(selection: Selection, sizes: tuple[int, ...]) -> Shown:
-    """What the link asks for; where it says nothing, what was shown last. Another map starts with its own heads: the
-    selected one, or all for the mean."""
+    """The state that the link asks for; where it says nothing, the state shown last. Another map starts with its own
+    heads: the selected one, or all for the mean."""
     heads, queries, keys = sizes
     remembered: tuple[Selection, Shown] | None = st.session_state.get(_MEMORY)
     last = remembered[1] if remembered else Shown(())

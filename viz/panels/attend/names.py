@@ -1,4 +1,4 @@
-"""What the Attend page calls things: maps, files, rows and columns."""
+"""Names on the Attend page: of maps, files, rows and columns."""
 
 from __future__ import annotations
 

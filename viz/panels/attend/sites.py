@@ -37,7 +37,7 @@ def sites_panel(trace: TranslationTrace, selection: Selection) -> None:
 
 
 def sites_words(selection: Selection) -> None:
-    """What stands beside the thumbnails: what is seen below."""
+    """A description, beside the thumbnails, of the maps below."""
     head = "the mean over the heads" if selection.head is None else f"head {selection.head + 1}"
     st.markdown(f"**Layer {selection.layer + 1}, {head}, at all three sites**")
     st.markdown(

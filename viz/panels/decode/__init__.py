@@ -1,1 +1,1 @@
-"""What the page Decode is made of."""
+"""The parts of the page Decode."""

@@ -13,9 +13,9 @@ from viz.link_values import ForcedStart
 from viz.linked import clear, is_unreadable, read, write
 from viz.messages import tell, tell_bytes, tell_cut_off, tell_removed
 from viz.panels.decode.beam import n_best_panel, tree_panel
-from viz.panels.decode.search import Decoding, Ids, decode, draws_of
+from viz.panels.decode.search import Decoding, Ids, draws_of, search_and_trace
 from viz.panels.decode.settings import choose_decoding
-from viz.panels.decode.steps import file_name, step_panel, total_in_words
+from viz.panels.decode.steps import decode_file_name, step_panel, total_in_words
 from viz.theme import visible
 from viz.wording import fixed
 
@@ -39,7 +39,7 @@ def found_view(translator: Translator, text: str) -> TranslationTrace | None:
     draws = _draws(translator, text, decoding, found.trace, ids)
     step_panel(translator, found.trace, forced.marks if begins else (), may_force=True, draws=draws)
     if found.translation and found.beam:
-        tree_panel(translator, found.translation, found.trace.predicted_tokens, file_name(found.trace))
+        tree_panel(translator, found.translation, found.trace.predicted_tokens, decode_file_name(found.trace))
         n_best_panel(translator, found.translation)
     return found.trace
 
@@ -47,7 +47,7 @@ def found_view(translator: Translator, text: str) -> TranslationTrace | None:
 def _draws(
     translator: Translator, text: str, decoding: DecodingConfig, trace: TranslationTrace, ids: Ids
 ) -> tuple[Draw, ...]:
-    """What sampling draws each step from; nothing for other searches, and where it can't be had the page says why."""
+    """The distributions that sampling draws from; none for other searches, nor where the page says why not."""
     if decoding.strategy != "sample":
         return ()
     try:
@@ -89,7 +89,7 @@ def _decode(
 ) -> Decoding | None:
     try:
         with st.spinner("Searching …"):
-            return decode(translator, text, decoding, forced.ids, hypothesis)
+            return search_and_trace(translator, text, decoding, forced.ids, hypothesis)
     except EmptyInput:
         tell("Type a sentence, or take one of the examples.")
     except InputError as error:

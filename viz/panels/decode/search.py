@@ -1,4 +1,4 @@
-"""What the Decode page computes: searches, and traces of what was found, forced or typed. Kept within bounds."""
+"""Computations of the Decode page: searches, and traces of found, forced or typed targets. Kept within bounds."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def search(checkpoint: str, text: str, decoding: DecodingConfig, prefix: Ids, _t
 def replay(
     checkpoint: str, text: str, decoding: DecodingConfig, prefix: Ids, rank: int, _translator: Translator
 ) -> TranslationTrace:
-    """What stands behind the `rank`-th translation of a search."""
+    """The trace of the `rank`-th translation of a search."""
     return _translator.replay(search(checkpoint, text, decoding, prefix, _translator), rank)
 
 
 @st.cache_resource(max_entries=48, show_spinner=False)
 def trace_of(checkpoint: str, text: str, target: str | Ids, _translator: Translator) -> TranslationTrace:
-    """What stands behind a target that was typed, or given by its ids. Raises InputError."""
+    """The trace of a target that was typed, or given by its ids. Raises InputError."""
     return _translator.trace(text, target=target, decoding=DecodingConfig(alternatives=ALTERNATIVES))
 
 
@@ -61,12 +61,12 @@ def ranks_of(checkpoint: str, text: str, target: str, _translator: Translator) -
 def draws_of(
     checkpoint: str, text: str, decoding: DecodingConfig, _trace: TranslationTrace, ids: Ids, _translator: Translator
 ) -> tuple[Draw, ...]:
-    """What each step of a trace is drawn from, with the shares of the pieces that are shown there, in their order."""
+    """The distribution that each step is drawn from, with the shares of the pieces shown there, in their order."""
     asked = [[id_ for id_, _ in shown_pieces(step)] for step in _trace.decoding]
     return _translator.drawn_from(text, ids, asked, decoding)
 
 
-def decode(
+def search_and_trace(
     translator: Translator, text: str, decoding: DecodingConfig, prefix: Ids, hypothesis: Ids | None
 ) -> Decoding:
     """Searches from `prefix` on; the trace is of the best translation found, or of `hypothesis` if there is another.

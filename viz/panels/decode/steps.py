@@ -22,12 +22,12 @@ from viz.wording import counted, fixed, probability, slug
 
 
 def map_title(selection: Selection) -> str:
-    """What the stepper writes over the source: "Cross-attention of this step, layer 3, head 2"."""
+    """The title over the source in the stepper: "Cross-attention of this step, layer 3, head 2"."""
     head = "mean over heads" if selection.head is None else f"head {selection.head + 1}"
     return f"Cross-attention of this step: layer {selection.layer + 1}, {head}"
 
 
-def file_name(trace: TranslationTrace) -> str:
+def decode_file_name(trace: TranslationTrace) -> str:
     """A file name that says what is in it, without an ending."""
     return f"regard-decode-{slug(trace.source_text, 'sentence', 5)}"
 
@@ -84,12 +84,12 @@ def step_panel(
         draws=draws,
     )
     wished = shared_step(trace)
-    step, pressed = stepper(packed, step=wished, name=file_name(trace), key="stepper")
+    step, pressed = stepper(packed, step=wished, name=decode_file_name(trace), key="stepper")
     if step != wished:
         write(STEP.change(step))
     if pressed is not None and may_force:
         force(trace, *pressed, marks=tuple(sorted(forced)))
-    name = f"{file_name(trace)}-steps"
+    name = f"{decode_file_name(trace)}-steps"
     csv_button("All steps as CSV", lambda: steps_csv(trace), name, key="steps-csv", alone=True)
 
 

@@ -17,7 +17,7 @@ from viz.link import TARGET
 from viz.linked import text_box
 from viz.messages import tell, tell_removed
 from viz.panels.decode.search import ranks_of, search, trace_of
-from viz.panels.decode.steps import file_name, step_panel, total_in_words
+from viz.panels.decode.steps import decode_file_name, step_panel, total_in_words
 from viz.picture import show_figure
 from viz.theme import visible
 from viz.wording import counted
@@ -108,7 +108,7 @@ def _show_scores(trace: TranslationTrace, ranks: tuple[int, ...]) -> None:
     table = scores_table(trace, ranks)
     show_figure(
         piece_scores(trace, dark=is_dark()),
-        name=f"{file_name(trace)}-typed",
+        name=f"{decode_file_name(trace)}-typed",
         key="piece-scores",
         alt=piece_scores_alt(trace),
         csv=table.to_csv,

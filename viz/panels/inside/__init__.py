@@ -1,1 +1,1 @@
-"""What the page Inside a head is made of."""
+"""The parts of the page Inside a head."""

@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from viz.panels.inside.cells import CellOrigin
-from viz.panels.inside.matrices import Shown, Stage
+from viz.panels.inside.matrices import ShownMatrix, Stage
 from viz.picture import csv_button
 
 
@@ -22,7 +22,7 @@ def table_csv(origin: CellOrigin) -> str:
     return out.getvalue()
 
 
-def shown_csv(shown: Shown) -> str:
+def shown_csv(shown: ShownMatrix) -> str:
     """A matrix with its labels: column numbers (from 1) and texts above, row numbers and texts to the left."""
     out = io.StringIO()
     writer = csv.writer(out)

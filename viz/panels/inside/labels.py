@@ -1,4 +1,4 @@
-"""What the matrices of one head are labelled with, and the sentence that tells their shapes."""
+"""Labels of the matrices of one head, and the sentence that tells their shapes."""
 
 from __future__ import annotations
 

@@ -34,12 +34,13 @@ def sizes_of(checkpoint: str, _translator: Translator) -> tuple[PartSize, ...]:
     return part_sizes(_translator.checkpoint.model)
 
 
-def stacks_of(sizes: Sequence[PartSize], trace: TranslationTrace, config: ModelConfig) -> tuple[Stack, Stack]:
-    """Encoder and decoder as the diagram shows them."""
+def stacks_of(
+    sizes: Sequence[PartSize], titles: Sequence[str], rows: Sequence[str], config: ModelConfig
+) -> list[Stack]:
+    """Encoder and decoder as the diagram shows them, with what stands under each and how many rows its states have."""
     ends = {size.part: size for size in sizes if size.stack == "ends"}
-    lengths = {"encoder": len(trace.source_tokens), "decoder": len(trace.decoder_input_tokens)}
 
-    def stack(name: str, embedding: str) -> Stack:
+    def stack(name: str, embedding: str, title: str, count: str) -> Stack:
         mine = [size for size in sizes if size.stack == name]
         after = [Block("Final LayerNorm", size.own) for size in mine if size.layer is None and size.own]
         if name == "decoder":
@@ -48,14 +49,16 @@ def stacks_of(sizes: Sequence[PartSize], trace: TranslationTrace, config: ModelC
                 Block("Softmax", 0, note=f"over {config.target_vocabulary:,} pieces"),
             ]
         return Stack(
-            title=f"{name.capitalize()}: {counted(lengths[name], 'token')}",
-            shape=f"{lengths[name]} × {config.d_model}",
-            before=(_end("Embed + position" if config.positions else "Embedding", ends[embedding]),),
-            layers=tuple(_layer(mine, name, layer) for layer in range(config.layers)),
+            title=title,
+            shape=f"{count} × {config.d_model}",
+            before=(_end("Embed + position" if added else "Embedding", ends[embedding]),),
+            layers=tuple(_layer(mine, name, layer) for layer in sorted({size.layer for size in mine} - {None})),
             after=tuple(after),
         )
 
-    return stack("encoder", "source embedding"), stack("decoder", "target embedding")
+    added = config.positions in ("sinusoidal", "learned")
+    names = (("encoder", "source embedding"), ("decoder", "target embedding"))
+    return [stack(*name, title, count) for name, title, count in zip(names, titles, rows, strict=True)]
 
 
 def _end(label: str, size: PartSize) -> Block:
@@ -99,7 +102,11 @@ def model_panel(translator: Translator, trace: TranslationTrace, selection: Sele
     """The diagram with the chosen head marked, and the table of parameters beside it."""
     sizes = sizes_of(translator.checkpoint.id, translator)
     config = translator.config
-    encoder, decoder = stacks_of(sizes, trace, config)
+    lengths = [len(trace.source_tokens), len(trace.decoder_input_tokens)]
+    titles = [
+        f"{name}: {counted(length, 'token')}" for name, length in zip(("Encoder", "Decoder"), lengths, strict=True)
+    ]
+    encoder, decoder = stacks_of(sizes, titles, [str(length) for length in lengths], config)
     st.subheader("Where this head sits", anchor=False)
     left, right = st.columns([5, 4], gap="medium")
     with left:

@@ -19,7 +19,7 @@ from viz.linked import choice, read, write
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.files import downloads, table_csv
 from viz.panels.inside.labels import Labels
-from viz.panels.inside.matrices import Shown, Stage
+from viz.panels.inside.matrices import ShownMatrix, Stage
 from viz.panels.inside.stages import STAGES, stage_at
 from viz.picture import show_figure
 from viz.selection import Selection
@@ -45,7 +45,7 @@ def go_to(stage: int) -> None:
     write(STAGE.change(min(max(stage, 0), len(STAGES) - 1)))
 
 
-def stepper() -> int:
+def stage_stepper() -> int:
     """Back, next (arrow keys work too) and a button a stage; returns the stage, from 0."""
     stage = read(STAGE)
     st.session_state["inside-stage"] = _NAMES[stage]
@@ -79,7 +79,7 @@ def choose_projection() -> Projection:
     return choice("Shows how", PROJECTION)
 
 
-def chosen_cell(shown: Shown) -> Cell:
+def chosen_cell(shown: ShownMatrix) -> Cell:
     """The cell that the link names if the matrix has it; else the most telling one: a masked score, else the one
     farthest from 0, of the framed columns if some are."""
     rows, columns = shown.values.shape
@@ -99,7 +99,7 @@ def _pick(row: int, column: int) -> None:
     write(CELL.change((row, column)))
 
 
-def show_matrix(shown: Shown, key: str, cell: Cell | None, result: bool) -> None:
+def show_matrix(shown: ShownMatrix, key: str, cell: Cell | None, result: bool) -> None:
     """One matrix under its name and shape; of a result a cell can be chosen, of an operand the framed part made it."""
     rows, columns = shown.values.shape
     st.markdown(f"${shown.tex}$ **{rows} × {columns}** :small[{shown.note}]")
@@ -122,7 +122,8 @@ def show_matrix(shown: Shown, key: str, cell: Cell | None, result: bool) -> None
 def show_matrices(stage: Stage, key: str, cell: Cell | None) -> None:
     """All matrices of a stage with their operators, from left to right, or below each other where they are wide."""
     rooms = [
-        min(max(part.values.shape[1], _NARROWEST), _WIDEST) if isinstance(part, Shown) else 0 for part in stage.parts
+        min(max(part.values.shape[1], _NARROWEST), _WIDEST) if isinstance(part, ShownMatrix) else 0
+        for part in stage.parts
     ]
     operators = [_OPERATOR + _LETTER * len(part) if isinstance(part, str) else 0.0 for part in stage.parts]
     widths = [room or share * sum(rooms) for room, share in zip(rooms, operators, strict=True)]
@@ -171,7 +172,7 @@ def _named(labels: tuple[str, ...], index: int) -> str:
 
 def stage_panel(anatomy: HeadAnatomy, labels: Labels) -> None:
     """The stepper and the stage that it stands on."""
-    index = stepper()
+    index = stage_stepper()
     projection = choose_projection() if STAGES[index] == "Q, K, V" else "Q"
     stage = stage_at(index, anatomy, labels, projection)
     st.markdown(f"**{index + 1} of {len(STAGES)}.** {stage.sentence}")

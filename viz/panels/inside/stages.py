@@ -8,7 +8,7 @@ from model_core.experiments.anatomy import HeadAnatomy
 from viz.panels.inside import cells
 from viz.panels.inside.cells import CellOrigin
 from viz.panels.inside.labels import Labels
-from viz.panels.inside.matrices import Shown, Stage, head_matrix, inputs, memory, scores, stream, weights
+from viz.panels.inside.matrices import ShownMatrix, Stage, head_matrix, inputs, memory, scores, stream, weights
 from viz.wording import counted
 
 STAGES = ("X", "W", "Q, K, V", "QKᵀ", "÷ √d", "Mask", "Softmax", "× V", "Concat", "W_O", "Residual")
@@ -76,7 +76,7 @@ def _projected(a: HeadAnatomy, labels: Labels, which: str) -> Stage:
         return cells.product_sum(given[row], weight.values[:, column], labels.model, names, cell, float(bias[column]))
 
     rows = labels.queries if queries else labels.keys
-    result = Shown(which, which, values, rows, labels.head, meaning)
+    result = ShownMatrix(which, which, values, rows, labels.head, meaning)
     return Stage(
         f"Each row is multiplied by W_{which} and the bias is added: {meaning}, in {a.d_head} numbers.",
         (source(a, labels, by_row=True), "×", weight, "+ b =", result),
@@ -92,9 +92,9 @@ def _products(a: HeadAnatomy, labels: Labels) -> Stage:
     return Stage(
         "Every query meets every key: their dot product is large where both point the same way.",
         (
-            Shown("Q", "Q", a.query, labels.queries, labels.head, "queries", by_row=True),
+            ShownMatrix("Q", "Q", a.query, labels.queries, labels.head, "queries", by_row=True),
             "×",
-            Shown("K transposed", "K^\\top", a.key.T, labels.head, labels.keys, "keys, on end", by_column=True),
+            ShownMatrix("K transposed", "K^\\top", a.key.T, labels.head, labels.keys, "keys, on end", by_column=True),
             "=",
             scores("QK transposed", "QK^\\top", a.products, labels, "a row a query, a column a key"),
         ),
@@ -155,9 +155,9 @@ def _summed(a: HeadAnatomy, labels: Labels) -> Stage:
         (
             weights(a, labels, by_row=True),
             "×",
-            Shown("V", "V", a.value, labels.keys, labels.head, "values", by_column=True),
+            ShownMatrix("V", "V", a.value, labels.keys, labels.head, "values", by_column=True),
             "=",
-            Shown("Head output", "AV", a.head_output, labels.queries, labels.head, "the head's output"),
+            ShownMatrix("Head output", "AV", a.head_output, labels.queries, labels.head, "the head's output"),
         ),
         origin,
     )
@@ -171,9 +171,9 @@ def _concatenated(a: HeadAnatomy, labels: Labels) -> Stage:
         f"The outputs of the layer's {counted(count, 'head')} are written side by side; head {a.head + 1} fills "
         f"dimensions {mine[0] + 1} to {mine[1]}.",
         (
-            Shown("Head output", "AV", a.head_output, labels.queries, labels.head, "this head's"),
+            ShownMatrix("Head output", "AV", a.head_output, labels.queries, labels.head, "this head's"),
             "with the others →",
-            Shown("Concatenation", "\\text{concat}", a.heads, labels.queries, labels.model, note, framed=mine),
+            ShownMatrix("Concatenation", "\\text{concat}", a.heads, labels.queries, labels.model, note, framed=mine),
         ),
         lambda row, column: cells.concatenated_cell(a, row, column),
         stacked=True,
@@ -190,11 +190,11 @@ def _output(a: HeadAnatomy, labels: Labels) -> Stage:
     return Stage(
         "One more learned matrix mixes what the heads found into the sublayer's answer.",
         (
-            Shown("Concatenation", "\\text{concat}", a.heads, labels.queries, labels.model, "heads", by_row=True),
+            ShownMatrix("Concatenation", "\\text{concat}", a.heads, labels.queries, labels.model, "heads", by_row=True),
             "×",
-            Shown("W_O", "W_O", a.w_output, labels.model, labels.model, "the layer's", by_column=True),
+            ShownMatrix("W_O", "W_O", a.w_output, labels.model, labels.model, "the layer's", by_column=True),
             "+ b =",
-            Shown("Output", "\\text{output}", a.output, labels.queries, labels.model, note),
+            ShownMatrix("Output", "\\text{output}", a.output, labels.queries, labels.model, note),
         ),
         origin,
     )
@@ -208,9 +208,9 @@ def _residual(a: HeadAnatomy, labels: Labels) -> Stage:
         (
             stream(a, labels),
             "+",
-            Shown("Output", "\\text{output}", a.output, labels.queries, labels.model, "the sublayer's answer"),
+            ShownMatrix("Output", "\\text{output}", a.output, labels.queries, labels.model, "the sublayer's answer"),
             after,
-            Shown("Result", "x'", a.result, labels.queries, labels.model, "what the next sublayer gets"),
+            ShownMatrix("Result", "x'", a.result, labels.queries, labels.model, "what the next sublayer gets"),
         ),
         lambda row, column: cells.added_cell(a, row, column),
         stacked=True,

@@ -1,1 +1,1 @@
-"""What the page Learn is made of."""
+"""The parts of the page Learn."""

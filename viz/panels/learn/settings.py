@@ -87,5 +87,5 @@ def offer_experiments() -> LiveSettings | None:
 
 
 def what_to_look_for(settings: LiveSettings) -> str | None:
-    """What the experiment with these settings shows, if they are one's."""
+    """The effect to look for, if these are the settings of an experiment."""
     return next((experiment.look for experiment in EXPERIMENTS if experiment.settings == settings), None)

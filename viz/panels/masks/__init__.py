@@ -1,1 +1,1 @@
-"""What the page Masks is made of."""
+"""The parts of the page Masks."""

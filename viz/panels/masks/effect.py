@@ -152,7 +152,7 @@ def shifts_csv(names: list[str], found: tuple[Shift, ...]) -> str:
 
 
 def effect_on_one_pass(subject: Subject, setting: MaskSetting, usual: MaskedPass, changed: MaskedPass) -> None:
-    """What the model now says of the translation that it had found, and, for the future, what that number means."""
+    """The probability that the translation has now, and, without the causal mask, the meaning of that number."""
     sums = [found.log_probability(subject.target) for found in (usual, changed)]
     right = [int((found.log_probabilities.argmax(axis=1) == list(subject.target)).sum()) for found in (usual, changed)]
     left, middle = st.columns(2)
@@ -182,7 +182,7 @@ def metric(label: str, value: str, change: float, before: str, digits: int = 0) 
 
 
 def about_the_future(before: float, after: float) -> str:
-    """What it means that the number fell, or rose, when every row saw the token that it had to predict."""
+    """The reason why the number fell, or rose, when every row saw the token that it had to predict."""
     if after < before:
         return (
             "Still the translation became **less** probable. The model was trained with the mask and never learned to "

@@ -14,7 +14,7 @@ from viz.appearance import is_dark
 from viz.choose import SITE_NAMES
 from viz.components.matrix import matrix
 from viz.figures.masks import PAD, mask_alt, mask_figure, padding_figure
-from viz.link import CAUSAL, OFF, ON, PADDING, REACH, SITE, Change
+from viz.link import CAUSAL, OFF, ON, PADDING, REACH, SITE, LinkChange
 from viz.link_values import TurnedCells, spell_cell
 from viz.linked import choice, toggle, write
 from viz.messages import tell
@@ -92,7 +92,7 @@ def show_mask(subject: Subject, setting: MaskSetting, site: Site, labels: tuple[
     )
 
 
-def turned_changes(setting: MaskSetting) -> tuple[Change, Change]:
+def turned_changes(setting: MaskSetting) -> tuple[LinkChange, LinkChange]:
     """The turned cells in a link."""
     return OFF.change(TurnedCells(setting.forbidden)), ON.change(TurnedCells(setting.permitted))
 

@@ -1,4 +1,4 @@
-"""What the Masks page computes, kept within bounds and shared by all sessions."""
+"""Computations of the Masks page, kept within bounds and shared by all sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person changed about the masks: read from the page's link, checked against the sentence, written back."""
+"""The changes to the masks: read from the page's link, checked against the sentence, written back."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the page Meaning is made of."""
+"""The parts of the page Meaning."""

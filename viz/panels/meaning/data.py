@@ -1,4 +1,4 @@
-"""What the Meaning page computes: encoded once a checkpoint and text, kept within bounds, shared by all sessions."""
+"""Computations of the Meaning page: once per checkpoint and text, kept within bounds, shared by all sessions."""
 
 from __future__ import annotations
 

@@ -70,16 +70,16 @@ def _became(trace: TranslationTrace, span: WordSpan) -> list[AlignedWord]:
     return aligned_words(trace, span, layer) or ([] if nearest is None else [nearest])
 
 
-def spelled(words: Sequence[AlignedWord]) -> str:
+def words_text(words: Sequence[AlignedWord]) -> str:
     """The words with blanks between."""
     return " ".join(word.span.text for word in words)
 
 
 def summary(word: str, became: Mapping[int, Sequence[AlignedWord]]) -> str:
-    """What the word becomes in each sentence, in one sentence."""
+    """The word's translations in all sentences, in one sentence."""
     groups: dict[str, list[str]] = {}
     for number, words in became.items():
-        groups.setdefault(spelled(words) or "nothing", []).append(str(number))
+        groups.setdefault(words_text(words) or "nothing", []).append(str(number))
     if len(groups) == 1 and len(became) > 1:
         every = "both" if len(became) == 2 else f"all {len(became)}"
         return f"“{word}” becomes “{next(iter(groups))}” in {every} sentences."
@@ -122,7 +122,7 @@ def _outcome(trace: TranslationTrace, span: WordSpan, became: Sequence[AlignedWo
     told = f"“{span.text}” → {', '.join(parts)}"
     if word not in forms:
         return f"{told}."
-    here = senses_shown(spelled(became), word, forms)
+    here = senses_shown(words_text(became), word, forms)
     shown = here or senses_shown(trace.target_text, word, forms)
     if not shown:
         return f"{told}: none of the French forms that the homograph set has for “{word}”."

@@ -1,1 +1,1 @@
-"""What the page Positions is made of."""
+"""The parts of the page Positions."""

@@ -27,7 +27,7 @@ from viz.figures.positions import (
     wave_length,
 )
 from viz.link import BASE, D_MODEL, DIMENSIONS, MEASURE, POSITION_COUNT, POSITION_RANGE
-from viz.linked import choice, clear, follow, read, write
+from viz.linked import choice, clear, follow_link, read, write
 from viz.picture import show_figure
 from viz.wording import fixed, significant
 
@@ -65,14 +65,14 @@ def ask_settings(own: EncodingSize) -> EncodingSize:
     bases, widths = sorted({*BASES, own.base}), sorted({*WIDTHS, own.d_model})
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        base, chosen = follow(BASE, default=own.base, options=bases)
+        base, chosen = follow_link(BASE, default=own.base, options=bases)
         longer = "The larger it is, the longer the longest waves."
         st.select_slider("Base n", bases, key=BASE.name, on_change=chosen, help=longer)
     with middle:
-        d_model, chosen = follow(D_MODEL, default=own.d_model, options=widths)
+        d_model, chosen = follow_link(D_MODEL, default=own.d_model, options=widths)
         st.select_slider("Width d_model", widths, key=D_MODEL.name, on_change=chosen)
     with right:
-        positions, chosen = follow(POSITION_COUNT, default=own.positions)
+        positions, chosen = follow_link(POSITION_COUNT, default=own.positions)
         st.slider("Positions", FEWEST, MOST, key=POSITION_COUNT.name, on_change=chosen)
     now = EncodingSize(base or own.base, d_model or own.d_model, positions or own.positions)
     told = f"The model's own: base {own.base:,}, d_model {own.d_model}, at most {own.positions} positions."
@@ -109,13 +109,13 @@ def ask_dimensions(d_model: int) -> list[int]:
 
 
 def linked_dimensions(d_model: int) -> list[int]:
-    """What the link names, at most MOST_CURVES; where it names none that there is, the default."""
+    """The dimensions that the link names, at most MOST_CURVES; the default where it names none that there is."""
     linked = read(DIMENSIONS)
     there = [dimension for dimension in linked or () if dimension < d_model][:MOST_CURVES]
     return there if there or linked == () else default_dimensions(d_model)
 
 
-def table_csv(table: Floats) -> str:
+def encoding_csv(table: Floats) -> str:
     """The encoding `[P, D]`: a row a position, a column a dimension, all of them, also those that are not drawn."""
     return pd.DataFrame(table).to_csv(index_label="position", lineterminator="\r\n")
 
@@ -151,7 +151,7 @@ def show_table(table: Floats, sentence: int | None, dark: bool) -> None:
         name="regard-positions-encoding",
         key="encoding-heatmap",
         alt=alt,
-        csv=lambda: table_csv(table),
+        csv=lambda: encoding_csv(table),
     )
 
 

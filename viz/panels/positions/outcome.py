@@ -1,4 +1,4 @@
-"""What the model makes of a sentence whose positions are changed: computed once, kept within bounds, and named."""
+"""Outcomes of changed positions: computed once, kept within bounds, and named."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.frame import SEARCH
 def outcome(
     checkpoint: str, text: str, change: PositionChange, _translator: Translator, _trace: TranslationTrace
 ) -> PositionOutcome:
-    """What the model makes of the changed sentence, computed once for each checkpoint, text and change."""
+    """The outcome of a change, computed once for each checkpoint, text and change."""
     return run_experiment(_translator.checkpoint, _trace, change, SEARCH)
 
 

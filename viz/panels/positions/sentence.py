@@ -38,15 +38,15 @@ _WORD = re.compile(r"\w+['’]?")
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """What is changed, and whether its map is shown in the original order of the tokens."""
+class ChosenChange:
+    """The change, and whether its map is shown in the original order of the tokens."""
 
     change: PositionChange
     put_back: bool = False
 
 
-def ask_experiment(trace: TranslationTrace) -> Experiment:
-    """What to change. Only what the change needs is asked for."""
+def ask_experiment(trace: TranslationTrace) -> ChosenChange:
+    """Asks for the change, and only for the settings that it needs."""
     kind = choice(
         "Positions and words",
         CHANGE,
@@ -67,7 +67,7 @@ def ask_experiment(trace: TranslationTrace) -> Experiment:
     if seed is not None and len(word_groups(trace.source_tokens)) < 2:
         st.info("This sentence has one word: there is nothing to shuffle.")
     placing = "shifted" if kind == "shifted" else "kept" if kind == "shuffled" else "off"
-    return Experiment(PositionChange(placing, shift, seed, decoder), put_back)
+    return ChosenChange(PositionChange(placing, shift, seed, decoder), put_back)
 
 
 @st.fragment
@@ -86,10 +86,10 @@ def experiment_panel(translator: Translator, trace: TranslationTrace) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show_side("As it is", trace.source_text, trace.target_text)
-        show_map(before, "before", dark)
+        show_encoder_map(before, "before", dark)
     with right:
         show_side(told(experiment.change), found.source_text, found.text)
-        show_map(changed_view(trace, found, selection, experiment.put_back), "after", dark)
+        show_encoder_map(changed_view(trace, found, selection, experiment.put_back), "after", dark)
     moved = moved_attention(before.weights, chosen_map(found, selection, put_back=True))
     show_changes(trace, moved, cosines(trace.encoder_states[-1], found.states_put_back()[-1]), dark)
     show_all_changes(translator, trace, experiment.change)
@@ -137,7 +137,7 @@ def show_words(before: str, after: PositionOutcome) -> None:
         st.caption("The search met its length limit before the new translation ended.")
 
 
-def show_map(view: AttentionView, key: str, dark: bool) -> None:
+def show_encoder_map(view: AttentionView, key: str, dark: bool) -> None:
     """One heatmap of encoder self-attention."""
     show_figure(
         attention_heatmap(view, dark=dark),
@@ -174,7 +174,7 @@ def _in_common(first: list[str], second: list[str]) -> int:
 
 
 def show_changes(trace: TranslationTrace, moved: np.ndarray, likeness: np.ndarray, dark: bool) -> None:
-    """What changed for each token, in the original order."""
+    """The change for each token, in the original order."""
     st.markdown(
         f"On average **{moved.mean():.2f}** of a row's attention in this map goes elsewhere (0 nothing, 1 all of it), "
         f"and the encoder's output for a token has a cosine of **{fixed(float(likeness.mean()))}** with what it was "

@@ -1,0 +1,1 @@
+"""One Streamlit script per page."""
