@@ -6,9 +6,9 @@ A shape is spelled in the words of the tutorials, or in those of `ModelConfig`, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -82,10 +82,20 @@ def size_of(config: ModelConfig) -> ModelSize:
 def shape_of(text: str) -> ModelConfig:
     """The shape that a text such as "src=32000,tgt=32000,N=6,d_model=512,d_ff=2048,h=8" spells.
 
-    Settings that it leaves out are those of the paper (`ModelConfig.of_paper`); without `tgt`, both vocabularies are `src`.
+    Settings that it leaves out are those of the paper (`ModelConfig.of_paper`); without `tgt`, both vocabularies have
+    the size of `src`.
 
     Raises:
         ConfigError: names the setting that there is not, or the value that it can't have.
+    """
+    return from_json(ModelConfig, settings_of(text))
+
+
+def settings_of(text: str) -> dict[str, Any]:
+    """The settings that such a text spells, as `shape_of` reads them; whether a model can have them is not looked at.
+
+    Raises:
+        ConfigError: there is no such setting, or its value is of another kind.
     """
     given: dict[str, object] = {}
     kinds = {field.name: str(field.type) for field in fields(ModelConfig)}
@@ -101,7 +111,7 @@ def shape_of(text: str) -> ModelConfig:
         given[setting] = _value(setting, value, kinds[setting])
     source = given.get("source_vocabulary", 32_000)
     settings = to_json(ModelConfig.of_paper(32_000, 32_000))
-    return from_json(ModelConfig, settings | {"source_vocabulary": source, "target_vocabulary": source} | given)
+    return settings | {"source_vocabulary": source, "target_vocabulary": source} | given
 
 
 def _value(name: str, text: str, kind: str) -> object:
@@ -116,16 +126,13 @@ def _value(name: str, text: str, kind: str) -> object:
         raise ConfigError(f"{name} is a number, not {text!r}.") from error
 
 
-def spelled(config: ModelConfig) -> str:
-    """The shortest text from which `shape_of` makes this shape."""
+def spelled(settings: Mapping[str, Any]) -> str:
+    """The shortest text from which `settings_of` makes these settings (`to_json` gives those of a config)."""
     names = {setting: name for name, setting in reversed(ALIASES.items())}
-    paper = ModelConfig.of_paper(32_000, 32_000)
+    paper = to_json(ModelConfig.of_paper(32_000, 32_000))
     shown = ["source_vocabulary", "target_vocabulary", "layers", "d_model", "d_ff", "heads"]
-    differing = [
-        field.name for field in fields(ModelConfig)
-        if field.name not in shown and getattr(config, field.name) != getattr(paper, field.name)
-    ]  # fmt: skip
-    return ",".join(f"{names.get(name, name)}={getattr(config, name)}" for name in (*shown, *differing))
+    differing = [name for name in paper if name not in shown and settings[name] != paper[name]]
+    return ",".join(f"{names.get(name, name)}={settings[name]}" for name in (*shown, *differing))
 
 
 def part_sizes(model: Transformer) -> tuple[PartSize, ...]:

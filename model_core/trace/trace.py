@@ -26,7 +26,7 @@ class TranslationTrace(TraceParts):
     to decoder_input_tokens[t] and predicts predicted_tokens[t]. `encoder_states [L + 1, S, D]` and `decoder_states
     [L + 1, T, D]` are float32: the embedded input, then each layer's output. `decoding` has one step a predicted token.
     `log_probability` is the sum over the predicted tokens, `score` that sum after the length penalty. `pieces` spells
-    every id that occurs, alternatives and hypotheses included. Arrays are kept as read-only copies.
+    every id of the target, alternatives and hypotheses included. Arrays are kept as read-only copies.
 
     Raises:
         TraceError: parts disagree; the message names them and their sizes.
@@ -69,12 +69,12 @@ class TranslationTrace(TraceParts):
 
     def save(self, path: str | Path) -> None:
         """Writes the trace to a file, in place of one that is there. Raises TraceError where it cannot be written."""
-        file.save(self, path)
+        file.save_trace(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> TranslationTrace:
         """Reads a file that save wrote. Raises TraceError, which names the file, where it holds no whole trace."""
-        return file.load(path, cls)
+        return file.load_trace(path, cls)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is made by the constructor: its arrays are read-only again, and a mapping proxy cannot be copied.

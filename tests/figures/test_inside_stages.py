@@ -169,7 +169,9 @@ def test_the_diagram_and_the_table_count_every_parameter_once(traced: tuple[Tran
     table = size_table(sizes)
     numbers = [int(str(value)) for value in table["parameters"]]
     assert sum(numbers[:-1]) == numbers[-1] == model.parameter_count()
-    encoder, decoder = stacks_of(sizes, trace, translator.config)
+    titles = [f"Encoder: {len(trace.source_tokens)} tokens", f"Decoder: {len(trace.decoder_input_tokens)} tokens"]
+    rows = [str(len(trace.source_tokens)), str(len(trace.decoder_input_tokens))]
+    encoder, decoder = stacks_of(sizes, titles, rows, translator.config)
     assert encoder.shape == f"{len(trace.source_tokens)} × 20" and decoder.shape != encoder.shape
     assert [[block.site for block in layer] for layer in decoder.layers] == [["decoder_self", "cross", None]] * 3
     blocks = [*encoder.before, *encoder.after, *decoder.before, *decoder.after]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_core.building import make_model
-from model_core.config import ConfigError, ModelConfig
+from model_core.config import ConfigError, ModelConfig, to_json
 from model_core.experiments.sizes import PRESETS, shape_of, size_of, spelled
 
 
@@ -52,7 +52,7 @@ def test_a_shape_in_the_words_of_the_tutorials() -> None:
 
 @pytest.mark.parametrize("config", [*PRESETS.values(), ModelConfig(encoder_layers=2, residuals=False, dropout=0.3)])
 def test_a_spelled_shape_is_that_shape(config: ModelConfig) -> None:
-    assert shape_of(spelled(config)) == config
+    assert shape_of(spelled(to_json(config))) == config
 
 
 @pytest.mark.parametrize(

@@ -136,8 +136,8 @@ DISAGREEMENTS: list[tuple[str, Change]] = [
     ("step 2 has parent -1", lambda t: {"decoding": with_step(t, 1, hypotheses=(hypothesis(-1),))}),
     ("step 2 has parent 0, .* 0 hypotheses", lambda t: {"decoding": with_step(t, 1, hypotheses=(hypothesis(0),))}),
     ("do not spell 1 of its ids", lambda t: {"decoding": with_step(t, 1, alternatives=(Alternative(77, -1.0),))}),
-    ("do not spell 2 of its ids", lambda t: {"pieces": {i: p for i, p in t.pieces.items() if i not in (10, 2000)}}),
-    ("spell 1 ids otherwise", lambda t: {"pieces": {**t.pieces, 11: "▁Who"}}),
+    ("do not spell 2 of its ids", lambda t: {"pieces": {i: p for i, p in t.pieces.items() if i not in (1001, 2000)}}),
+    ("spell 1 ids otherwise", lambda t: {"pieces": {**t.pieces, 1001: "▁Who"}}),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,18 +10,19 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from model_core.trace import SITES, Site
+from viz.components.handshake import is_whole, written_in
 from viz.components.source import script, style
 
 _COMPONENT = component(
     "regard_model_diagram",
-    js=script("model_diagram", "model_diagram.js", saves=True),
-    css=style("model_diagram", saves=True),
+    js=script("model_diagram", "model_diagram.js"),
+    css=style("model_diagram", "save"),
 )
 
 
 @dataclass(frozen=True)
 class Block:
-    """A part of the model: its name, how many parameters it has (0 is not written) and what stands beside that number.
+    """A part of the model: its name, how many parameters it has (0 is not written) and a note beside that number.
     `site` is that of an attention, else None."""
 
     label: str
@@ -47,19 +48,20 @@ def model_diagram(
     decoder: Stack,
     *,
     heads: int,
-    selected: tuple[Site, int, int | None],
+    selected: tuple[Site, int, int | None] | None,
     key: str,
     name: str,
     on_pick: Callable[[Site, int], None],
 ) -> None:
     """Draws the two stacks, input at the bottom, with the memory's way from the encoder to every cross-attention.
 
-    `selected` is a site, a layer and a head (from 0; None is no single head), which are marked. A click on an attention
-    block, or Enter while it has the focus, calls `on_pick(site, layer)` before the rerun. `name` names the saved files.
+    `selected` is a site, a layer and a head (from 0; None is no single head), which are marked, or None. A click
+    on an attention block, or Enter while it has the focus, calls `on_pick(site, layer)` before the rerun. `name` names
+    the saved files.
 
     For tests: attention blocks have `data-testid="block"`, `data-site`, `data-layer` (from 0) and `aria-pressed`.
     """
-    site, layer, head = selected
+    site, layer, head = selected or (None, None, None)
     data = {
         "stacks": [asdict(encoder), asdict(decoder)],
         "heads": heads,
@@ -69,18 +71,16 @@ def model_diagram(
         "name": name,
     }
 
-    def tell() -> None:
+    def hear_pick() -> None:
         picked = read_pick(st.session_state.get(key), len(decoder.layers))
         if picked is not None:
             on_pick(*picked)
 
-    _COMPONENT(key=key, data=data, on_block_change=tell)
+    _COMPONENT(key=key, data=data, on_block_change=hear_pick)
 
 
 def read_pick(state: Any, layers: int) -> tuple[Site, int] | None:
     """From the component's state; None where it holds no block that the component would offer."""
-    value = state.get("block") if isinstance(state, Mapping) else None
-    if not isinstance(value, Mapping):
-        return None
-    site, layer = value.get("site"), value.get("layer")
-    return (site, layer) if site in SITES and isinstance(layer, int) and 0 <= layer < layers else None
+    written = written_in(state, "block") or {}
+    site, layer = written.get("site"), written.get("layer")
+    return (site, layer) if site in SITES and is_whole(layer) and 0 <= layer < layers else None

@@ -15,21 +15,16 @@ const NAMES = {
 
 export default mounted((host) => new Diagram(host));
 
-class Diagram {
+class Diagram extends View {
   constructor(host) {
-    this.root = make("div", "diagram", { "data-testid": "model-diagram" });
+    super();
+    this.root = make("div", "view diagram", { "data-testid": "model-diagram" });
     this.svg = draw("svg", { role: "group" });
     const buttons = make("div", "buttons");
     buttons.append(...saveButtons("the diagram", () => this.svg, () => this.data.name));
     this.root.append(this.svg, buttons);
-    host.append(this.root);
-    this.sizes = new ResizeObserver(() => this.paint());
-    this.sizes.observe(this.root);
-  }
-
-  remove() {
-    this.sizes.disconnect();
-    this.root.remove();
+    this.enter(host);
+    this.watch(this.root, () => this.paint());
   }
 
   receive(data, setStateValue) {
@@ -47,10 +42,7 @@ class Diagram {
     this.svg.replaceChildren();
     const heights = this.data.stacks.map((stack) => heightOf(stack));
     const height = Math.max(...heights) + 26;
-    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
-      this.svg.setAttribute(name, value);
-    }
-    this.svg.setAttribute("aria-label", this.sentence());
+    sized(this.svg, width, height).setAttribute("aria-label", this.sentence());
     this.crossings = [];
     this.tops = this.data.stacks.map((stack, index) => this.stack(stack, index, height));
     this.memory();
@@ -59,7 +51,7 @@ class Diagram {
 
   sentence() {
     const { site, layer, head } = this.data;
-    const chosen = `${NAMES[site]}, layer ${layer + 1}${head === null ? "" : `, head ${head + 1} of ${this.data.heads}`}`;
+    const chosen = site === null ? "nothing" : `${NAMES[site]}, layer ${layer + 1}${head === null ? "" : `, head ${head + 1} of ${this.data.heads}`}`;
     const [encoder, decoder] = this.data.stacks;
     return `The model: encoder states ${encoder.shape}, decoder states ${decoder.shape}. Chosen: ${chosen}.`;
   }
@@ -97,8 +89,8 @@ class Diagram {
     const group = draw("g", {});
     group.append(draw("rect", { class: "box", x: x + 1, y: top, width: width - 2, height, rx: 3 }));
     this.text(x + 7, top + 11, label, "label", "start", group);
-    const counted = count ? (this.narrow ? brief(count) : count.toLocaleString("en-GB")) : "";
-    this.text(x + width - 7, top + (site ? 24 : 11), [counted, note].join(" ").trim(), "count", "end", group);
+    const size = count ? (this.narrow ? brief(count) : count.toLocaleString("en-GB")) : "";
+    this.text(x + width - 7, top + (site ? 24 : 11), [size, note].join(" ").trim(), "count", "end", group);
     if (site) this.attention(group, { label, site, layer, count }, x, top, width - 64);
     if (site === "cross") this.crossings.push([x, top + height / 2]);
     this.svg.append(group);
@@ -107,23 +99,16 @@ class Diagram {
 
   attention(group, { label, site, layer, count }, x, top, room) {
     const chosen = site === this.data.site && layer === this.data.layer;
-    const attributes = { class: "block", role: "button", tabindex: 0, "aria-pressed": chosen, "data-testid": "block" };
-    const name = `${site === "encoder_self" ? "Encoder" : "Decoder"} layer ${layer + 1}, ${label}`;
-    attributes["aria-label"] = `${name}, ${count} parameters`;
-    Object.assign(attributes, { "data-site": site, "data-layer": layer });
-    for (const [key, value] of Object.entries(attributes)) group.setAttribute(key, value);
+    const choosable = this.data.site !== null; // in a model that is only drawn, nothing can be chosen
+    filled(group, { "data-testid": "block", "data-site": site, "data-layer": layer });
+    if (choosable) filled(group, { class: "block", "aria-pressed": chosen });
     const step = Math.min(9, room / this.data.heads);
     for (let head = 0; head < this.data.heads; head++) {
       const dot = chosen && head === this.data.head ? "dot chosen" : "dot";
       group.append(draw("rect", { class: dot, x: x + 7 + head * step, y: top + 21, width: 0.78 * step, height: 7 }));
     }
-    const pick = () => this.setStateValue("block", { site, layer, number: Date.now() });
-    group.addEventListener("click", pick);
-    group.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      pick();
-    });
+    const name = `${site === "encoder_self" ? "Encoder" : "Decoder"} layer ${layer + 1}, ${label}, ${count} parameters`;
+    if (choosable) makePressable(group, name, () => this.setStateValue("block", { site, layer, number: Date.now() }));
   }
 
   // An upward arrow with the shape of the states; returns where the next block begins.
@@ -154,9 +139,7 @@ class Diagram {
   }
 
   text(x, y, content, className, anchor = "start", parent = this.svg) {
-    const node = draw("text", { x, y, class: className, "text-anchor": anchor });
-    node.textContent = content;
-    parent.append(node);
+    parent.append(draw("text", { x, y, class: className, "text-anchor": anchor }, content));
   }
 
   add(tag, attributes) {

@@ -52,13 +52,17 @@ def stacks_of(
             title=title,
             shape=f"{count} × {config.d_model}",
             before=(_end("Embed + position" if added else "Embedding", ends[embedding]),),
-            layers=tuple(_layer(mine, name, layer) for layer in sorted({size.layer for size in mine} - {None})),
+            layers=tuple(_layer(mine, name, layer) for layer in _layers(mine)),
             after=tuple(after),
         )
 
     added = config.positions in ("sinusoidal", "learned")
     names = (("encoder", "source embedding"), ("decoder", "target embedding"))
     return [stack(*name, title, count) for name, title, count in zip(names, titles, rows, strict=True)]
+
+
+def _layers(sizes: Sequence[PartSize]) -> list[int]:
+    return sorted({size.layer for size in sizes if size.layer is not None})
 
 
 def _end(label: str, size: PartSize) -> Block:
