@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import cast
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from model_core.config import ModelConfig
 from model_core.interventions import Change, HeadKnockout, PointError, Record, make_call, point_names
 from model_core.model.cache import KeyValueCache
-from model_core.model.layers import DecoderLayer
+from model_core.model.layers import DecoderLayer, Residual
 from tests.small_models import small_model
 
 # B 2, S 7, T 5, D 12, F 7, H 3, V 11, d_head 4
@@ -63,7 +64,8 @@ def test_the_values_belong_together(everything: Record) -> None:
     before, after = (everything[f"decoder.1.cross_attention.residual_{side}"] for side in ("before", "after"))
     torch.testing.assert_close(after, before + at["output"])
     torch.testing.assert_close(after, everything["decoder.1.feed_forward.residual_before"])
-    hidden = layer.feed_forward.inner(layer.residuals[2].norm(after)).relu()
+    norm = cast(Residual, layer.residuals[2]).norm
+    hidden = layer.feed_forward.inner(norm(after)).relu()
     torch.testing.assert_close(everything["decoder.1.feed_forward.hidden"], hidden)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from model_core.building import make_model
 from model_core.config import DecodingConfig, ModelConfig
 from model_core.interventions import Change, ForcedAlignment, HeadKnockout, Interventions, Record, point_names
 from model_core.model.layers import FeedForward
+from model_core.model.points import PLAIN, Call
 from model_core.model.transformer import Transformer
 from model_core.search.decoding import decode
 from model_core.search.engine import LiftedEngine, ModuleEngine, can_lift, make_engine
@@ -38,30 +40,39 @@ def assert_agree(model: Transformer, make: Callable[[], Interventions] = tuple) 
             torch.testing.assert_close(searched, replayed, atol=1e-5, rtol=1e-5)
 
 
+def layer(model: Transformer, index: int) -> Any:
+    """A decoder layer, whose parts a test may take apart as it likes."""
+    return model.decoder.layers[index]
+
+
+def encoder_layer(model: Transformer) -> Any:
+    return model.encoder.layers[0]
+
+
 class Doubled(FeedForward):
-    def forward(self, states: Tensor, *rest: object) -> Tensor:
-        return 2.0 * super().forward(states)
+    def forward(self, states: Tensor, call: Call = PLAIN) -> Tensor:
+        return 2.0 * super().forward(states, call)
 
 
 def swap_activation(model: Transformer) -> None:
-    model.decoder.layers[1].feed_forward.activation = nn.GELU()
+    layer(model, 1).feed_forward.activation = nn.GELU()
 
 
 def swap_subclass(model: Transformer) -> None:
-    model.decoder.layers[0].feed_forward.__class__ = Doubled
+    layer(model, 0).feed_forward.__class__ = Doubled
 
 
 def hook_layer(model: Transformer) -> None:
-    model.decoder.layers[1].register_forward_hook(lambda module, inputs, output: torch.zeros_like(output))
+    layer(model, 1).register_forward_hook(lambda module, inputs, output: torch.zeros_like(output))
 
 
 def hook_attention(model: Transformer) -> None:
-    model.decoder.layers[0].self_attention.register_forward_hook(lambda module, inputs, output: output * 0.5)
-    model.decoder.layers[1].cross_attention.register_forward_hook(lambda module, inputs, output: output * 3.0)
+    layer(model, 0).self_attention.register_forward_hook(lambda module, inputs, output: output * 0.5)
+    layer(model, 1).cross_attention.register_forward_hook(lambda module, inputs, output: output * 3.0)
 
 
 def hook_matrix_before(model: Transformer) -> None:
-    model.decoder.layers[0].cross_attention.value.register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1.0,))
+    layer(model, 0).cross_attention.value.register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1.0,))
 
 
 def hook_decoder(model: Transformer) -> None:
@@ -69,7 +80,7 @@ def hook_decoder(model: Transformer) -> None:
 
 
 def replace_method(model: Transformer) -> None:
-    inner = model.decoder.layers[0].feed_forward.inner
+    inner = layer(model, 0).feed_forward.inner
     inner.forward = lambda states: torch.zeros(*states.shape[:-1], inner.weight.shape[1]) + 1.0
 
 
@@ -82,11 +93,11 @@ def wrap_matrix(model: Transformer) -> None:
         def forward(self, states: Tensor) -> Tensor:
             return self.wrapped(states) + 0.7
 
-    model.decoder.layers[1].self_attention.query = Shifted(model.decoder.layers[1].self_attention.query)
+    layer(model, 1).self_attention.query = Shifted(layer(model, 1).self_attention.query)
 
 
 def hook_encoder(model: Transformer) -> None:
-    model.encoder.layers[0].register_forward_hook(lambda module, inputs, output: output * 0.3)
+    encoder_layer(model).register_forward_hook(lambda module, inputs, output: output * 0.3)
 
 
 @pytest.mark.parametrize(
