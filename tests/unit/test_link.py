@@ -83,6 +83,7 @@ LINKS: list[tuple[str, str, str, Any]] = [  # page, name, text in the link, valu
     ("inside", "stage", "11", 10),
     ("inside", "projection", "V", "V"),
     ("inside", "cell", "3.1", (2, 0)),
+    ("inside", "shape", "src=32000,tgt=32000,N=6", "src=32000,tgt=32000,N=6"),
     ("learn", "rate", "0.0005", 0.0005),
     ("learn", "layers", "3", 3),
     ("learn", "heads", "8", 8),
