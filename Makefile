@@ -28,7 +28,7 @@ help:
 	@echo "make run | test | check | lint | format | bench | bench-ui | soak | pictures | clean | distclean"
 
 run: $(VENV)/.installed
-	$(ONE_THREAD) $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS) $(ARGS)
+	$(ONE_THREAD) $(PY) -m model_core app --port $(PORT) --address $(ADDRESS) -- $(ARGS)
 
 test: lint chromium
 	$(ONE_THREAD) $(PY) -m pytest -q $(ARGS)
@@ -79,7 +79,7 @@ $(PY) $(BENCH_PY):
 	$(PYTHON) -m venv $(@D:/bin=)
 
 clean:
-	rm -rf .pytest_cache .ruff_cache .hypothesis static
+	rm -rf .pytest_cache .ruff_cache .hypothesis static build *.egg-info
 	find . -name __pycache__ -not -path './.*venv/*' -prune -exec rm -rf {} +
 
 distclean: clean

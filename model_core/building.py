@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from model_core.config import ModelConfig
-from model_core.model.linear import Linear
 from model_core.model.transformer import Transformer
+from model_core.tensors.linear import Linear
 
 NORMAL_SPREAD = 0.02  # standard deviation of "normal" (Radford et al. 2019, GPT-2)
 

@@ -44,7 +44,7 @@ class SentenceTranslator:
 
     @property
     def languages(self) -> tuple[str, str]:
-        """ISO 639 codes of source and target, each "" where the checkpoint names none: words are found by their rules."""
+        """ISO 639 codes of source and target, each "" where none is named: words are found by their rules."""
         about = self.checkpoint.about
         source, target = about.source_language, about.target_language
         return source.code if source else "", target.code if target else ""
@@ -175,7 +175,7 @@ class SentenceTranslator:
     def drawn_from(
         self, text: str, target: str | Sequence[int], asked: Sequence[Sequence[int]], decoding: DecodingConfig
     ) -> tuple[DrawnFrom, ...]:
-        """What sampling draws from at each step of `target` (as in `Translator.trace`; </s> included).
+        """The distribution that sampling draws from at each step of `target` (as in `Translator.trace`; </s> included).
 
         `asked` has the ids whose shares are wanted, for each step.
 

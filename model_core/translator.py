@@ -12,7 +12,7 @@ import torch
 from model_core.checkpoint.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from model_core.checkpoint.shipped import find_checkpoint
 from model_core.config import ConfigError, DecodingConfig
-from model_core.decoding_options import DecodingOptions, chosen_decoding
+from model_core.config.options import DecodingOptions, chosen_decoding
 from model_core.interventions import Interventions
 from model_core.search.batches import decode_in_batches
 from model_core.search.decoding import Cancelled, check_model

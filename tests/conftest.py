@@ -27,3 +27,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def repository() -> Path:
     """The repository's root folder."""
     return Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def copy_folder(repository: Path) -> Path:
+    """The copy checkpoint that ships."""
+    return repository / "checkpoints" / "copy"

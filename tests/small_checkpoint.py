@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from model_core.building import make_model
 from model_core.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from model_core.config import ModelConfig
-from model_core.model.transformer import Transformer, make_model
+from model_core.model.transformer import Transformer
 from model_core.text.tokenizer import Tokenizer, train_tokenizer
 from tests.small_models import randomise
 

@@ -7,16 +7,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 import torch
 
 from model_core.config import DecodingConfig
+from model_core.shipped import shipped_checkpoints
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
 
-CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
+CHECKPOINTS = shipped_checkpoints()
 FIRST_CHOICE = "en-fr"
 TRACES_KEPT = 64  # of 0.1 to 10 MB each
 
@@ -63,7 +63,7 @@ class TraceStore:
         self._lock = threading.Lock()
 
     def get(self, key: tuple[object, ...]) -> Found | None:
-        """What is kept under the key, if anything."""
+        """The result under the key, or None."""
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)

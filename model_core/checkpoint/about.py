@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
+from unicodedata import category
 
 from model_core.checkpoint.files import CheckpointError
 from model_core.checkpoint.languages import Language
@@ -45,7 +46,7 @@ class CheckpointAbout:
                 choices = " or ".join(f'"{value}"' for value in possible)
                 raise CheckpointError(f"{name} must be {choices}, not {getattr(self, name)!r}.")
         for example in self.examples:
-            if not isinstance(example, str) or not example.strip() or not example.isprintable():
+            if not isinstance(example, str) or not _fits_one_line(example):
                 raise CheckpointError(f"examples must be sentences that can be shown on one line, not {example!r}.")
 
     @property
@@ -60,6 +61,10 @@ class CheckpointAbout:
     def to_json(self) -> dict[str, Any]:
         """The entry of config.json."""
         return {**asdict(self), "examples": list(self.examples)}
+
+
+def _fits_one_line(text: str) -> bool:
+    return bool(text.strip()) and not any(category(char) in ("Cc", "Zl", "Zp") for char in text)
 
 
 DEFAULT_ABOUT = CheckpointAbout()

@@ -66,8 +66,9 @@ class Checkpoint:
         config = self.model.config
         return (
             f"<Checkpoint {self.id}: {self.about.summary}\n"
-            f"  {self.model.parameter_count():,} parameters: {config.layers} layers, {config.heads} heads, "
-            f"d_model {config.d_model}, d_ff {config.d_ff}, {self.tokenizer.vocabulary_size:,} pieces>"
+            f"  {self.model.parameter_count():,} parameters: {config.encoder_depth} + {config.decoder_depth} layers, "
+            f"{config.heads} heads, d_model {config.d_model}, d_ff {config.d_ff}, "
+            f"{self.tokenizer.vocabulary_size:,} pieces>"
         )
 
 

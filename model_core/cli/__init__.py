@@ -1,1 +1,1 @@
-"""The command line: `python -m model_core`."""
+"""The command line: `regard`, or `python -m model_core`."""

@@ -12,7 +12,9 @@ from typing import Any
 
 import torch
 
+from model_core.checkpoint.about import CheckpointAbout
 from model_core.checkpoint.checkpoint import load_checkpoint, read_config, read_file
+from model_core.checkpoint.shipped import find_checkpoint
 from model_core.config import ConfigError, DecodingConfig
 from model_core.search.decoding import Decoded
 from model_core.text.source import InputError
@@ -35,7 +37,7 @@ def translate(arguments: Namespace) -> int:
     """Prints one line for each text, an empty one where it is blank or can't be translated, which is told on stderr."""
     torch.set_num_threads(1)  # one sentence at a time: two threads are slower than one
     decoding = _search_of(arguments)
-    translator = Translator.load(arguments.checkpoint)
+    translator = Translator.load(find_checkpoint(arguments.checkpoint))
     numbered = len(arguments.texts) > 1
     code, count = 0, 0
     for count, text in enumerate(arguments.texts or _lines_of_input(), 1):
@@ -76,9 +78,7 @@ def _answer(
             raise InputError(f"Byte {error.start + 1} is not UTF-8; convert the text.") from error
         if not text.strip():
             return _json({"source": "", "translation": "", "n_best": []}) if arguments.json else ""
-    begin = arguments.begin
-    prefix = () if begin is None else translator.prepare(begin, "The beginning").ids[1:-1]
-    translation = translator.translate(text, decoding, prefix=prefix)
+    translation = translator.translate(text, decoding, prefix=() if arguments.begin is None else arguments.begin)
     removed, best = translation.source.removed, translation.best
     if removed:
         _say(f"{place}{removed} control or invisible character{'s were' if removed > 1 else ' was'} removed.")
@@ -113,7 +113,7 @@ def _told_one(translator: Translator, found: Decoded) -> dict[str, Any]:
 def trace(arguments: Namespace) -> int:
     """Writes the trace and prints what it is of."""
     torch.set_num_threads(1)
-    translator = Translator.load(arguments.checkpoint)
+    translator = Translator.load(find_checkpoint(arguments.checkpoint))
     decoding = decoding_of(arguments.beam, alternatives=DecodingConfig().alternatives)
     recorded = translator.trace(arguments.text, target=arguments.target, decoding=decoding)
     recorded.save(arguments.output)
@@ -128,14 +128,15 @@ def trace(arguments: Namespace) -> int:
 
 def info(arguments: Namespace) -> int:
     """Prints settings, parameters by part, metrics, and each file with its size, once its SHA-256 has been checked."""
-    checkpoint = load_checkpoint(arguments.checkpoint)
-    config = read_config(arguments.checkpoint)
-    sizes = {file: len(read_file(arguments.checkpoint, file, config)) for file in config["sha256"]}
+    folder = find_checkpoint(arguments.checkpoint)
+    checkpoint, config = load_checkpoint(folder), read_config(folder)
+    sizes = {file: len(read_file(folder, file, config)) for file in config["sha256"]}
     parts = Counter[str]()
     for name, parameter in checkpoint.model.named_parameters():
         parts[name.split(".")[0].replace("_", " ")] += parameter.numel()
     shared = {"all": ", shared by source, target and output", "output": ", target and output shared", "none": ""}
     print(f"{checkpoint.id}\n")
+    _print_section("about", _about_rows(checkpoint.about))
     _print_section("model", _rows(config["model"]))
     total = f"{checkpoint.model.parameter_count():,}{shared[checkpoint.model.config.sharing]}"
     _print_section("parameters", [*((part, f"{count:,}") for part, count in parts.items()), ("together", total)])
@@ -144,6 +145,16 @@ def info(arguments: Namespace) -> int:
     hashes = config["sha256"]
     _print_section("files, SHA-256 right", [(f, f"{size:>12,} bytes  {hashes[f]}") for f, size in sizes.items()])
     return 0
+
+
+def _about_rows(about: CheckpointAbout) -> list[tuple[str, str]]:
+    languages = [("source language", about.source_language), ("target language", about.target_language)]
+    return [
+        ("kind", about.kind),
+        ("task", about.task),
+        *((side, f"{language.name} ({language.code})") for side, language in languages if language is not None),
+        *(("example", example) for example in about.examples),
+    ]
 
 
 def _print_section(title: str, rows: Sequence[tuple[str, str]]) -> None:

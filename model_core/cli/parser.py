@@ -1,4 +1,4 @@
-"""What `python -m model_core` understands. Imports nothing heavy, so that help and mistakes are answered at once."""
+"""The options of every command. Imports nothing heavy, so that help and mistakes are answered at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from model_core.config import ModelConfig, TrainingConfig
-
-DEFAULT_CHECKPOINT = Path(__file__).resolve().parent.parent / "checkpoints" / "en-fr"
 
 VOCABULARIES = ("source_vocabulary", "target_vocabulary")  # one option for both: the tokenizer is a joint one
 MODEL_HELP = {
@@ -21,8 +19,18 @@ MODEL_HELP = {
     "attention_dropout": "share of the attention weights that is dropped in training",
     "norm": "where the layer norm stands: before each sublayer, or after its residual",
     "sharing": "which of the source, target and output embeddings are one table",
-    "position_base": "base of the sinusoidal positions",
+    "position_base": "base of the sinusoidal positions, or of the rotation",
     "positions": "positional encoding; leaving it out is an ablation for teaching",
+    "encoder_layers": "layers of the encoder, where they are not as many as --layers says",
+    "decoder_layers": "layers of the decoder, where they are not as many as --layers says",
+    "key_value_heads": "heads of keys and values, which several heads of queries share",
+    "activation": "function inside the feed-forward sublayers",
+    "feed_forward_dropout": "share of the feed-forward's hidden units that is dropped in training",
+    "final_norm": "a layer norm behind each stack (without this option: with --norm pre)",
+    "max_positions": "most positions that learned ones are made for",
+    "initialisation": "distribution of the initial weights",
+    "scaled": "scores are divided by the root of the head's width; without it an ablation for teaching",
+    "residuals": "residual connections; without them an ablation for teaching",
 }
 TRAINING_HELP = {
     "steps": "optimizer steps",
@@ -54,10 +62,11 @@ class OneSentenceParser(argparse.ArgumentParser):
         self.exit(2, f"{message[:1].upper()}{message[1:].rstrip('.')}; see `{self.prog} --help`.\n")
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands; the result's `command` says which was given."""
-    parser = OneSentenceParser(prog="python -m model_core", description="Translate, record, train and measure.")
+def make_parser(program: str = "regard") -> argparse.ArgumentParser:
+    """The parser of all commands; the result's `command` says which was given. `program` is how the help calls it."""
+    parser = OneSentenceParser(prog=program, description="Watch a Transformer translate; record, train and measure.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_app(commands.add_parser("app", help="show the pages in a browser"))
     _add_translate(commands.add_parser("translate", help="print the translations of sentences"))
     _add_trace(commands.add_parser("trace", help="record a translation with all its attention in a file"))
     _add_train(commands.add_parser("train", help="train a model, or go on with a training that was stopped"))
@@ -68,13 +77,29 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="FOLDER",
-        help="checkpoint folder (default: checkpoints/en-fr of this repository)",
-    )  # fmt: skip
+        "--checkpoint", metavar="CHECKPOINT", help="checkpoint folder, or the name of one that ships (default: en-fr)"
+    )
 
 
 def _add_beam(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=int, default=1, metavar="N", help="beam width (default 1: greedy search)")
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text}")
+    return port
+
+
+def _add_app(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Serves the pages until Ctrl-C."
+    parser.add_argument("--port", type=_port, default=8501, metavar="N", help="port of the server (default 8501)")
+    parser.add_argument(
+        "--address", default="localhost", metavar="ADDRESS",
+        help="address of the server; 0.0.0.0 serves the network (default: localhost)",
+    )  # fmt: skip
+    parser.add_argument("options", nargs="*", metavar="OPTION", help="after --: further options of `streamlit run`")
 
 
 def _add_translate(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +126,7 @@ def _add_trace(parser: argparse.ArgumentParser) -> None:
 
 def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.description = "Prints BLEU and chrF with all references of each sentence, and with its first reference only."
-    parser.add_argument("checkpoint", type=Path, metavar="CHECKPOINT", help="checkpoint folder")
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="checkpoint folder, or the name of one that ships")
     parser.add_argument(
         "--corpus", type=Path, metavar="FILE", help="source TAB reference, one a line; .gz and .zip too"
     )
@@ -112,7 +137,10 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_info(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("checkpoint", type=Path, metavar="CHECKPOINT", help="checkpoint folder")
+    parser.add_argument(
+        "checkpoint", nargs="?", metavar="CHECKPOINT",
+        help="checkpoint folder, or the name of one that ships (default: en-fr)",
+    )  # fmt: skip
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
@@ -125,13 +153,26 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid", type=Path, metavar="FILE", help="pairs to judge the model by, in the same format")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run's folder (for copy: runs/copy)")
     parser.add_argument("--homographs", action="store_true", help="add the homograph set, less what it holds out")
-    parser.add_argument("--start-from", type=Path, metavar="CHECKPOINT", help="begin with its weights and tokenizer")
+    parser.add_argument("--start-from", metavar="CHECKPOINT", help="begin with its weights and tokenizer")
+    purpose = parser.add_argument_group("what the checkpoint says of itself")
+    for side in ("source", "target"):
+        purpose.add_argument(
+            f"--{side}-language", metavar="CODE", help=f"ISO 639 code of the {side} language, such as en or zh"
+        )
+    purpose.add_argument(
+        "--example", action="append", dest="examples", metavar="TEXT",
+        help="a sentence that pages offer; may be given several times (default: the first ones of --valid)",
+    )  # fmt: skip
     shape = parser.add_argument_group("the model")
     shape.add_argument(
         "--vocabulary", type=int, default=argparse.SUPPRESS, metavar="INT",
         help=f"pieces of the joint vocabulary (default {ModelConfig().source_vocabulary})",
     )  # fmt: skip
     _add_fields(shape, ModelConfig, MODEL_HELP)
+    shape.add_argument(  # as older commands say it
+        "--no-positions", dest="positions", action="store_const", const="none", default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )  # fmt: skip
     training = parser.add_argument_group(
         "the training", "--task copy has defaults of its own for the model and for this."
     )
@@ -147,7 +188,11 @@ def _add_fields(group: argparse._ArgumentGroup, kind: type[ModelConfig | Trainin
 
 
 def _add_field(group: argparse._ArgumentGroup, field: Field, hint: type, text: str) -> None:
-    name, text = f"--{field.name.replace('_', '-')}", f"{text} (default {field.default})"
+    name = f"--{field.name.replace('_', '-')}"
+    if field.default is None:  # a setting that follows another one unless it is given
+        hint = next(kind for kind in get_args(hint) if kind is not type(None))
+    else:
+        text = f"{text} (default {field.default})"
     if hint is bool:
         group.add_argument(name, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=text)
     elif get_origin(hint) is Literal:

@@ -8,7 +8,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from model_core.checkpoint.about import CheckpointAbout
 from model_core.checkpoint.checkpoint import Checkpoint, load_checkpoint, read_config, update_checkpoint
+from model_core.checkpoint.languages import Language
+from model_core.checkpoint.shipped import find_checkpoint
 from model_core.cli.commands import decoding_of
 from model_core.config import ConfigError, ModelConfig, TrainingConfig, from_json
 from model_core.data.corpus import group_references, read_pairs
@@ -22,7 +25,7 @@ from model_core.training.translation_task import homograph_split
 COPY_OUT = Path("runs/copy")
 NOT_FOR_COPY = (
     "corpus", "valid", "homographs", "start_from", "vocabulary", "tokens_per_batch", "validation_sentences",
-    "join_share", "vary_share", "homograph_repeats",
+    "join_share", "vary_share", "homograph_repeats", "source_language", "target_language", "examples",
 )  # fmt: skip
 
 
@@ -51,7 +54,7 @@ def _given(arguments: Namespace, kind: type[ModelConfig | TrainingConfig]) -> di
 def _train_copy(arguments: Namespace) -> tuple[Path, TrainingConfig, int]:
     senseless = [name for name in NOT_FOR_COPY if vars(arguments).get(name)]
     if senseless:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in senseless)
+        options = ", ".join(f"--{name.replace('_', '-').replace('examples', 'example')}" for name in senseless)
         raise OptionsError(f"--task copy makes its own data: leave out {options}.")
     out = arguments.out or COPY_OUT
     config = replace(COPY_TRAINING, **_given(arguments, TrainingConfig))
@@ -66,8 +69,9 @@ def _train_corpus(arguments: Namespace) -> tuple[Path, TrainingConfig, int]:
     if missing:
         raise OptionsError(f"To train on sentence pairs, give {' and '.join(missing)} too; or choose --task copy.")
     shape = ModelConfig()
-    if arguments.start_from is not None:
-        shape = from_json(ModelConfig, read_config(arguments.start_from)["model"])
+    start_from = None if arguments.start_from is None else find_checkpoint(arguments.start_from)
+    if start_from is not None:
+        shape = from_json(ModelConfig, read_config(start_from)["model"])
     config = TrainingConfig(**_given(arguments, TrainingConfig))
     progress = train_corpus(
         arguments.corpus,
@@ -76,9 +80,18 @@ def _train_corpus(arguments: Namespace) -> tuple[Path, TrainingConfig, int]:
         replace(shape, **_given(arguments, ModelConfig)),
         config=config,
         homographs=arguments.homographs,
-        start_from=arguments.start_from,
+        start_from=start_from,
+        about=_about(arguments),
     )
     return arguments.out, config, progress.step
+
+
+def _about(arguments: Namespace) -> CheckpointAbout:
+    source, target = (
+        None if code is None else Language.of_code(code)
+        for code in (arguments.source_language, arguments.target_language)
+    )
+    return CheckpointAbout(source_language=source, target_language=target, examples=tuple(arguments.examples or ()))
 
 
 def evaluate(arguments: Namespace) -> int:
@@ -87,7 +100,8 @@ def evaluate(arguments: Namespace) -> int:
         raise OptionsError("There is nothing to measure: give --corpus FILE, or --homographs, or both.")
     if arguments.limit is not None and arguments.limit < 1:
         raise OptionsError(f"--limit has to be 1 or more, not {arguments.limit}.")
-    checkpoint = load_checkpoint(arguments.checkpoint)
+    folder = find_checkpoint(arguments.checkpoint)
+    checkpoint = load_checkpoint(folder)
     found: dict[str, Any] = {}
     if arguments.corpus is not None:
         found["evaluation"] = _evaluate_corpus(checkpoint, arguments)
@@ -96,8 +110,8 @@ def evaluate(arguments: Namespace) -> int:
         found["homographs"] = _evaluate_homographs(checkpoint)
         _print_senses(found["homographs"])
     if arguments.save:
-        update_checkpoint(arguments.checkpoint, metrics={**checkpoint.metrics, **found})
-        print(f"Written to {arguments.checkpoint / 'metrics.json'}.")
+        update_checkpoint(folder, metrics={**checkpoint.metrics, **found})
+        print(f"Written to {folder / 'metrics.json'}.")
     return 0
 
 

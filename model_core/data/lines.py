@@ -15,15 +15,15 @@ class CorpusError(ValueError):
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """What unpacking raises for broken data, names of members included. Some ways to pack are not in every Python: zstd
-    is in those from 3.14 on."""
-    found: list[type[Exception]] = [zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError]
+    """The errors that unpacking raises for broken data, names of members included. Some ways to pack are not in every
+    Python: zstd is in those from 3.14 on."""
+    errors: list[type[Exception]] = [zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError]
     for module, name in (("lzma", "LZMAError"), ("compression.zstd", "ZstdError")):
         try:
-            found.append(getattr(importlib.import_module(module), name))
+            errors.append(getattr(importlib.import_module(module), name))
         except ImportError:
             continue
-    return tuple(found)
+    return tuple(errors)
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -1,1 +1,1 @@
-"""What can be asked of a model and its traces: each answers with numbers and tokens."""
+"""Questions to a model and its traces, each answered with numbers and tokens."""

@@ -1,4 +1,4 @@
-"""Which words of a translation a source word turned into, as cross-attention tells. Numpy only.
+"""The words of a translation that a source word turned into, as cross-attention tells. Numpy only.
 
 Shapes: T target token, S source token.
 """
@@ -33,13 +33,13 @@ def aligned_words(trace: TranslationTrace, source: WordSpan, layer: int) -> list
     """
     weights = trace.cross.map(layer, None)
     sources = word_spans(trace.source_tokens)
-    found = []
+    aligned = []
     for span in word_spans(trace.predicted_tokens):
         shares = [word_share(weights, span, other) for other in sources]
         own = word_share(weights, span, source)
         if own >= max(shares, default=0.0):
-            found.append(AlignedWord(span, own, _probability(trace, span)))
-    return found
+            aligned.append(AlignedWord(span, own, _probability(trace, span)))
+    return aligned
 
 
 def nearest_word(trace: TranslationTrace, source: WordSpan, layer: int) -> AlignedWord | None:

@@ -1,4 +1,4 @@
-"""How alike two vectors are, whatever their lengths. Shapes: D dimension, N vector. Numpy only.
+"""The likeness of two vectors, whatever their lengths. Shapes: D dimension, N vector. Numpy only.
 
 A vector of zeros points nowhere and is alike to nothing: its cosines are 0.
 """

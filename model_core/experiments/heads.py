@@ -1,4 +1,4 @@
-"""What each attention head does on one sentence, in a handful of numbers. numpy only.
+"""The behaviour of each attention head on one sentence, in a handful of numbers. numpy only.
 
 Shapes: L layer, H head, Q query, K key.
 """
@@ -66,13 +66,13 @@ def diagonal_share(maps: AttentionMaps) -> NDArray[np.float64]:
 
 
 def site_statistics(maps: AttentionMaps) -> dict[str, NDArray[np.float64]]:
-    """What is worth showing of the maps' site, each `[L, H]`: `nats`, `entropy` (normalised), then its SHARES."""
+    """The statistics to show of the maps' site, each `[L, H]`: `nats`, `entropy` (normalised), then its SHARES."""
     everything = {"nats": entropy_in_nats(maps), "diagonal": diagonal_share(maps), **head_statistics(maps)}
     return {name: everything[name] for name in ("nats", "entropy", *SHARES[maps.site])}
 
 
 def badges(statistics: dict[str, NDArray[np.float64]], layer: int, head: int) -> list[str]:
-    """What the head does nearly always, in words: every share of it that reaches BADGE_SHARE. Usually none."""
+    """The habits of a head in words: every share of it that reaches BADGE_SHARE. Usually none."""
     return [
         BADGES[name] for name, values in statistics.items() if name in BADGES and values[layer, head] >= BADGE_SHARE
     ]

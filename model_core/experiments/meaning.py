@@ -1,4 +1,4 @@
-"""What the encoder makes of a word in its sentence: vectors by layer, and how alike they are.
+"""A word in its sentence as the encoder has it: vectors by layer, and how alike they are.
 
 Shapes: L layer, S source token, D d_model, N sentence.
 """
@@ -73,7 +73,7 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
     check_model(model)
     sources = [translator.prepare(text) for text in texts]
     order = sorted(range(len(sources)), key=lambda index: len(sources[index].ids))
-    found: dict[int, Encoded] = {}
+    encoded: dict[int, Encoded] = {}
     for start in range(0, len(order), BATCH):
         rows = order[start : start + BATCH]
         ids = pad([sources[i].ids for i in rows], device=model.generator.bias.device)
@@ -85,8 +85,8 @@ def encode_all(translator: Translator, texts: Sequence[str]) -> list[Encoded]:
             source = sources[index]
             size = len(source.ids)
             tokens = translator.tokenizer.tokens(source.ids, translator.languages[0])
-            found[index] = Encoded(source.text, tokens, states[row, :, :size].copy(), embedded[row, :size].copy())
-    return [found[index] for index in range(len(sources))]
+            encoded[index] = Encoded(source.text, tokens, states[row, :, :size].copy(), embedded[row, :size].copy())
+    return [encoded[index] for index in range(len(sources))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,8 @@ def word_similarity(sentences: Sequence[Encoded], spans: Sequence[WordSpan]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """How alike the unrelated are: cosines of different words in different sentences by layer, `words [L + 1, pairs]`,
-    and of whole sentences (their mean encoder outputs), `sentences [pairs]`.
+    """The likeness of the unrelated: cosines of different words in different sentences by layer, `words
+    [L + 1, pairs]`, and of whole sentences (their mean encoder outputs), `sentences [pairs]`.
 
     A network's vectors fill a narrow cone (Ethayarajh 2019), so that even these lie well above 0.
     """

@@ -43,7 +43,7 @@ def encoding_table(length: int, d_model: int, base: float) -> Floats:
 
 @dataclass(frozen=True)
 class PositionChange:
-    """What is changed: the positions ("kept", "off": no encoding is added, "shifted" by `shift`), the words' order, or
+    """A change of the positions ("kept", "off": no encoding is added, "shifted" by `shift`), the words' order, or
     both. `shuffle` is the seed of the new order, None leaves the words where they are. `decoder` True changes the
     decoder's positions as well as the encoder's.
 
@@ -65,7 +65,7 @@ class PositionChange:
 
 @dataclass(frozen=True, eq=False)
 class PositionOutcome:
-    """What the model made of the changed sentence.
+    """The changed sentence as the model took it.
 
     `order[i]` is where the token that is now read at place i stood before. `attention [L, H, S, S]` (encoder
     self-attention) and `states [L + 1, S, D]` (the embedded input, then each encoder layer's output) are in the order

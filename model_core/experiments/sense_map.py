@@ -73,8 +73,8 @@ def nearest_own_sense(vectors: NDArray[np.floating], senses: Sequence[str]) -> f
     """
     names, own, counts = np.unique(np.array(senses), return_inverse=True, return_counts=True)
     if len(names) < 2 or counts.min() < 2:
-        found = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
-        raise ValueError(f"At least 2 senses of 2 sentences each are needed, not {found}.")
+        listed = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
+        raise ValueError(f"At least 2 senses of 2 sentences each are needed, not {listed}.")
     wide = vectors.astype(np.float64)
     sums = np.stack([wide[own == sense].sum(axis=0) for sense in range(len(names))])
     distances = np.linalg.norm(wide[:, None] - sums / counts[:, None], axis=-1)
@@ -125,11 +125,11 @@ def fit_probe(vectors: NDArray[np.floating], senses: Sequence[str], ridge: float
     centre = wide.mean(axis=0)
     size = float(np.sqrt(((wide - centre) ** 2).sum(axis=1).mean())) or 1.0
     points = (wide - centre) / size
-    wanted = np.where(np.array(senses)[:, None] == np.array(names), 1.0, -1.0)
+    targets = np.where(np.array(senses)[:, None] == np.array(names), 1.0, -1.0)
     kernel = points @ points.T + 1.0  # the 1 is the offset
     inverse = np.linalg.inv(kernel + ridge * np.eye(len(kernel)))
-    dual, hat = inverse @ wanted, np.diagonal(kernel @ inverse)
-    left_out = wanted - (wanted - kernel @ dual) / (1.0 - hat)[:, None]
+    dual, hat = inverse @ targets, np.diagonal(kernel @ inverse)
+    left_out = targets - (targets - kernel @ dual) / (1.0 - hat)[:, None]
     return Probe(names, left_out, centre, points.T @ dual / size, dual.sum(axis=0))
 
 

@@ -1,4 +1,4 @@
-"""What watches or changes a model while it computes, and the call that carries it."""
+"""Interventions, which watch or change a model while it computes, and the call that carries them."""
 
 from __future__ import annotations
 

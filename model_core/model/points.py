@@ -23,7 +23,7 @@ Shapes: B batch, T token (Q query, K key), H head, G key/value head, D d_model, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from torch import Tensor
 
@@ -42,7 +42,7 @@ class Address(str):
         address.stack, address.layer, address.sublayer = stack, layer, sublayer
         return address
 
-    def __getnewargs__(self) -> tuple[str, int, str]:  # so that a copied model keeps its addresses
+    def __getnewargs__(self) -> tuple[Any, ...]:  # so that a copied model keeps its addresses
         return self.stack, self.layer, self.sublayer
 
 
@@ -55,7 +55,7 @@ class Acting(Protocol):
 
 
 class Call:
-    """What one call of a model carries through its layers: who watches or changes its points, and the decoder's cache.
+    """One call of a model, as it goes through its layers: who watches or changes its points, and the decoder's cache.
 
     Belongs to one request. `acting` has for the name of a point those who act there, in their order; make one by
     `model_core.interventions.make_call`, which refuses points that the model lacks. `start` is the position of the

@@ -68,7 +68,7 @@ def length_limit(source: Sequence[int], config: DecodingConfig) -> int:
 def teacher_forced_steps(
     model: Transformer, source: Sequence[int], target: Sequence[int], alternatives: int
 ) -> tuple[DecodingStep, ...]:
-    """What the model says to a given target (pieces, with or without </s>), in one pass: one step for each of its ids.
+    """One step for each id of a given target (pieces, with or without </s>), as the model scores it in one pass.
 
     Raises:
         ValueError: the model is in training mode, the target is empty, or an id is impossible.

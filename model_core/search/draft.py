@@ -72,7 +72,7 @@ class PackedLinear:
         return product + self.bias
 
 
-def packed(*linears: Linear, dtype: torch.dtype = torch.float32) -> PackedLinear:
+def pack_linears(*linears: Linear, dtype: torch.dtype = torch.float32) -> PackedLinear:
     """Several maps of the same input as one, their outputs side by side: one product costs less than three."""
     weight, bias = torch.cat([one.weight for one in linears], 1), torch.cat([one.bias for one in linears])
     return PackedLinear.of(weight, bias.to(dtype))
@@ -84,9 +84,12 @@ class DraftLayer:
     def __init__(self, layer: DecoderLayer) -> None:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.heads = own.heads
-        self.projection, self.output = packed(own.query, own.key, own.value), packed(own.output)
-        self.cross_query, self.cross_output = packed(cross.query), packed(cross.output)
-        self.inner, self.outer = packed(feed_forward.inner, dtype=torch.bfloat16), packed(feed_forward.outer)
+        self.projection, self.output = pack_linears(own.query, own.key, own.value), pack_linears(own.output)
+        self.cross_query, self.cross_output = pack_linears(cross.query), pack_linears(cross.output)
+        self.inner, self.outer = (
+            pack_linears(feed_forward.inner, dtype=torch.bfloat16),
+            pack_linears(feed_forward.outer),
+        )
         residuals = [residual for residual in layer.residuals if isinstance(residual, Residual)]
         self.pre = residuals[0].pre
         self.norm_self, self.norm_cross, self.norm_feed_forward = (normalise(one.norm) for one in residuals)

@@ -1,4 +1,4 @@
-"""What a search asks: log-probabilities of the next id for a batch of growing translations.
+"""Engines, which a search asks for the log-probabilities of the next id of a batch of growing translations.
 
 Shapes: R row (one growing translation), S source, D d_model, V target vocabulary.
 """

@@ -1,4 +1,4 @@
-"""What a search grows and what it returns: paths, steps and their scores.
+"""Paths, which a search grows, its results, and the scores of their steps.
 
 Shapes: N rows (steps of one translation, or translations at one step), V target vocabulary.
 """

@@ -55,7 +55,7 @@ def truncate(log_probabilities: Tensor, temperature: float, top_k: int, top_p: f
 
 @dataclass(frozen=True)
 class DrawnFrom:
-    """What a sampler draws from at one step: the number of ids that are left, and the share of those asked about.
+    """The distribution of a sampler at one step: the number of ids that are left, and the share of those asked about.
 
     A share is the probability with which an id is drawn; 0 says that top-k or top-p cut it off.
     """

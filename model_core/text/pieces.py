@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 WORD_START = "▁"
-"""What a piece begins with that begins a word."""
+"""The first character of a piece that begins a word."""
 _BYTE_PIECE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
@@ -17,7 +17,7 @@ def byte_of(piece: str) -> int | None:
 
 
 def piece_bytes(piece: str) -> bytes:
-    """What a piece spells in UTF-8, "▁" being a space; a lone surrogate, which UTF-8 has not, becomes "?"."""
+    """The characters of a piece in UTF-8, "▁" being a space; a lone surrogate, which UTF-8 has not, becomes "?"."""
     byte = byte_of(piece)
     return piece.replace(WORD_START, " ").encode(errors="replace") if byte is None else bytes([byte])
 

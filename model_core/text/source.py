@@ -29,8 +29,8 @@ class Source:
     ids: tuple[int, ...]
 
 
-def prepare_source(tokenizer: Tokenizer, text: str, max_pieces: int, what: str = "The sentence") -> Source:
-    """Cleans and encodes a text; `what` is how the errors call it.
+def prepare_source(tokenizer: Tokenizer, text: str, max_pieces: int, name: str = "The sentence") -> Source:
+    """Cleans and encodes a text; `name` is how the errors call it.
 
     Raises:
         EmptyInput: nothing is left of it.
@@ -38,15 +38,15 @@ def prepare_source(tokenizer: Tokenizer, text: str, max_pieces: int, what: str =
     """
     if len(text) > MAX_CHARACTERS:
         raise InputError(
-            f"{what} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read. Translate it in parts."
+            f"{name} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read. Translate it in parts."
         )
     cleaned = clean_text(text)
     if not cleaned.text:
-        raise EmptyInput(f"{what} is empty: type a few words.")
+        raise EmptyInput(f"{name} is empty: type a few words.")
     try:
         pieces = tokenizer.encode(cleaned.text)
     except TokenizerError as error:
         raise InputError(str(error)) from error
     if len(pieces) > max_pieces:
-        raise InputError(f"{what} has {len(pieces):,} pieces; at most {max_pieces} are allowed. Translate it in parts.")
+        raise InputError(f"{name} has {len(pieces):,} pieces; at most {max_pieces} are allowed. Translate it in parts.")
     return Source(cleaned.text, cleaned.removed, (BOS_ID, *pieces, EOS_ID))

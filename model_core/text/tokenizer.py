@@ -71,12 +71,12 @@ class Tokenizer:
 
     def _check_special_pieces(self) -> None:
         processor = self._processor
-        found = (processor.pad_id(), processor.bos_id(), processor.eos_id(), processor.unk_id())
+        special_ids = (processor.pad_id(), processor.bos_id(), processor.eos_id(), processor.unk_id())
         spelled = tuple(self._pieces[: len(SPECIAL_PIECES)])
-        if found != (PAD_ID, BOS_ID, EOS_ID, UNK_ID) or spelled != SPECIAL_PIECES:
+        if special_ids != (PAD_ID, BOS_ID, EOS_ID, UNK_ID) or spelled != SPECIAL_PIECES:
             raise TokenizerError(
                 f"The tokenizer's first pieces are {', '.join(spelled) or 'missing'} and the ids of pad, <s>, </s>, "
-                f"<unk> are {', '.join(map(str, found))}; they have to be {', '.join(SPECIAL_PIECES)} "
+                f"<unk> are {', '.join(map(str, special_ids))}; they have to be {', '.join(SPECIAL_PIECES)} "
                 "with ids 0, 1, 2, 3. Train a tokenizer with train_tokenizer."
             )
 
@@ -168,7 +168,7 @@ def surface(pieces: Iterable[str]) -> str:
 
 
 def _shown(piece: str) -> str:
-    """What a person sees of a piece: no word mark, unless it is all there is; 0xE2 for the byte piece <0xE2>."""
+    """A piece as a person should see it: no word mark, unless it is all there is; 0xE2 for the byte piece <0xE2>."""
     byte = byte_of(piece)
     return f"0x{byte:02X}" if byte is not None else piece.removeprefix(WORD_START) or piece
 
@@ -246,6 +246,6 @@ def _train(sentences: list[str], **options: Any) -> Tokenizer:
 
 
 def _reason(error: Exception) -> str:
-    """What SentencePiece says is wrong, without the place in its source code; nothing where it only names a check."""
+    """SentencePiece's reason without the place in its source code; nothing where it only names a check."""
     reason = re.sub(r"^[A-Z_]+: (?:\S+\(\d+\) \[.*\])?", "", str(error)).strip().rstrip(".")
     return f": {reason}" if reason else ""

@@ -62,8 +62,11 @@ def word_bounds(text: str, language: str = "", segment: Segmenter | None = None)
     bounds: list[tuple[int, int]] = []
     for found in _pattern(language.lower().replace("_", "-").partition("-")[0]).finditer(text):
         run = found["run"]
-        parts = [found[0]] if run is None else _ONE_CHARACTER.findall(run) if segment is None else list(segment(run))
-        if "".join(parts) != found[0]:
+        if run is None:
+            bounds.append(found.span())
+            continue
+        parts = _ONE_CHARACTER.findall(run) if segment is None else list(segment(run))
+        if "".join(parts) != run:
             raise ValueError(f"The segmenter cut {run!r} into {parts!r}, which is not the same text.")
         ends = list(itertools.accumulate(map(len, parts), initial=found.start()))
         bounds += [bound for bound in itertools.pairwise(ends) if bound[0] < bound[1]]
@@ -141,15 +144,15 @@ def word_spans(tokens: Tokens) -> list[WordSpan]:
     spans = []
     for group in word_places(tokens):
         text, owners = _spelled([tokens[place].piece for place in group])
-        found = None if tokens[group.start].special else _LETTERS_OF_WORD.search(text)
-        if found is not None:
-            first, last = owners[found.start()], owners[found.end() - 1]
-            spans.append(WordSpan(found[0], group.start + first.start, group.start + last.stop))
+        word = None if tokens[group.start].special else _LETTERS_OF_WORD.search(text)
+        if word is not None:
+            first, last = owners[word.start()], owners[word.end() - 1]
+            spans.append(WordSpan(word[0], group.start + first.start, group.start + last.stop))
     return spans
 
 
 def base_forms(word: str) -> set[str]:
-    """What an English word may be a form of, in lower case, itself first of all: "flies" of "flie" and "fly".
+    """The words that an English word may be a form of, in lower case, itself among them: "flies" of "flie" and "fly".
 
     Takes endings off by rule, so that some are no words. Two words that share one are taken for forms of one word.
     """
@@ -184,18 +187,18 @@ def shared_words(
     Forms of one word count as that word. First come the words of `known`, then those of most sentences, then the
     longest.
     """
-    found: dict[str, dict[int, WordSpan]] = {}
+    by_form: dict[str, dict[int, WordSpan]] = {}
     for index, spans in enumerate(sentences):
         for span in spans:
             for form in base_forms(span.text):
-                found.setdefault(form, {}).setdefault(index, span)
+                by_form.setdefault(form, {}).setdefault(index, span)
 
     def rank(form: str) -> tuple[bool, int, bool, int, str]:
-        written = sum(span.text.lower() == form for span in found[form].values())
-        return form not in known, -len(found[form]), not written, -len(form), form
+        written = sum(span.text.lower() == form for span in by_form[form].values())
+        return form not in known, -len(by_form[form]), not written, -len(form), form
 
     chosen: dict[str, dict[int, WordSpan]] = {}
-    for form in sorted((form for form in found if len(found[form]) > 1), key=rank):
-        if not any(found[form].items() <= other.items() for other in chosen.values()):
-            chosen[form] = found[form]
+    for form in sorted((form for form in by_form if len(by_form[form]) > 1), key=rank):
+        if not any(by_form[form].items() <= other.items() for other in chosen.values()):
+            chosen[form] = by_form[form]
     return chosen

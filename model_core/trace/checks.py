@@ -1,4 +1,4 @@
-"""What has to agree between the parts of a trace before anyone may look at it."""
+"""Checks that the parts of a trace agree, before anyone may look at it."""
 
 from __future__ import annotations
 

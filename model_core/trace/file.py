@@ -40,7 +40,7 @@ _STATES = ("encoder_states", "decoder_states")
 _TENSORS = sorted([f"{site}.{part}" for site in SITES for part in ("weights", "allowed")] + list(_STATES))
 
 
-def save(trace: TraceParts, path: str | Path) -> None:
+def save_trace(trace: TraceParts, path: str | Path) -> None:
     """Writes the file beside its place first and then moves it there, so that no half-written one can stay behind."""
     target = Path(path)
     if not target.name:
@@ -51,8 +51,8 @@ def save(trace: TraceParts, path: str | Path) -> None:
         raise TraceError(f"The trace cannot be written to {path}: {error.strerror or error}.") from error
 
 
-def load(path: str | Path, kind: type[Trace]) -> Trace:
-    """Reads a file that `save` wrote, as a trace of class `kind`."""
+def load_trace(path: str | Path, kind: type[Trace]) -> Trace:
+    """Reads a file that `save_trace` wrote, as a trace of class `kind`."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -101,9 +101,9 @@ def _metadata(data: bytes) -> dict[str, str]:
 
 
 def _check_format(metadata: Mapping[str, str]) -> None:
-    found = metadata.get("format")
-    if found != FORMAT:
-        raise TraceError(f"it holds {found!r} instead of {FORMAT!r}; save one with TranslationTrace.save.")
+    format_name = metadata.get("format")
+    if format_name != FORMAT:
+        raise TraceError(f"it holds {format_name!r} instead of {FORMAT!r}; save one with TranslationTrace.save.")
     if metadata.get("version") != VERSION:
         raise TraceError(f"its format version is {metadata.get('version')!r}; this program reads {VERSION!r}.")
 

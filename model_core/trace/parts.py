@@ -1,4 +1,4 @@
-"""What a trace consists of, before anything is checked or saved.
+"""The parts of a trace, before anything is checked or saved.
 
 Shapes: L layer, S source token, T target token, D d_model.
 """

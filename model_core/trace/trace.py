@@ -1,4 +1,4 @@
-"""What a recorded translation is: a frozen type that holds numpy arrays and computes nothing.
+"""A recorded translation: a frozen type that holds numpy arrays and computes nothing.
 
 Shapes: L layer, S source token, T target token, D d_model.
 """

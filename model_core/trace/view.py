@@ -43,21 +43,21 @@ class AttentionView:
     unit: Unit = "piece"
 
     def __post_init__(self) -> None:
-        wanted = (len(self.query_tokens), len(self.key_tokens))
+        shape = (len(self.query_tokens), len(self.key_tokens))
         weights, allowed = finite_float32(f"{self.site}'s weights", self.weights), frozen_copy(self.allowed)
-        if weights.shape[-2:] != wanted or allowed.shape != wanted or allowed.dtype != np.bool_:
+        if weights.shape[-2:] != shape or allowed.shape != shape or allowed.dtype != np.bool_:
             raise TraceError(
                 f"Weights of shape {list(weights.shape)} and {allowed.dtype} allowed of shape {list(allowed.shape)} "
-                f"do not fit {wanted[0]} query tokens and {wanted[1]} key tokens."
+                f"do not fit {shape[0]} query tokens and {shape[1]} key tokens."
             )
-        if len(self.predicted_tokens) not in (0, wanted[0]):
-            raise TraceError(f"{len(self.predicted_tokens)} predicted tokens do not fit {wanted[0]} query tokens.")
+        if len(self.predicted_tokens) not in (0, shape[0]):
+            raise TraceError(f"{len(self.predicted_tokens)} predicted tokens do not fit {shape[0]} query tokens.")
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "allowed", allowed)
 
     @property
     def row_sums(self) -> NDArray[np.float32]:
-        """What each row of weights adds up to, `[..., Q]`: 1, unless a hook or hide_special took some of it away."""
+        """The sum of each row of weights, `[..., Q]`: 1, unless a hook or hide_special took some of it away."""
         return self.weights.sum(axis=-1, dtype=np.float64).astype(np.float32)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -165,7 +165,7 @@ def _joined(tokens: Tokens) -> Token:
 
 
 def _text(tokens: Tokens) -> str:
-    """What the pieces spell: "▁" is a space, except at the start, and byte pieces are UTF-8 (broken: U+FFFD)."""
+    """The text of the pieces: "▁" is a space, except at the start, and byte pieces are UTF-8 (broken: U+FFFD)."""
     return b"".join(map(_bytes, tokens)).decode("utf-8", errors="replace").removeprefix(" ")
 
 

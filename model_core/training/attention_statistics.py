@@ -1,6 +1,7 @@
-"""How sharp and how specialised each head is, and how well cross-attention aligns words.
+"""The sharpness and the specialty of each head, and the quality of cross-attention as a word alignment.
 
-Shapes: L layer, H head, Q query, K key, W target unit, V source unit. A unit is a word or a mark: "don't" has three.
+Shapes: L layer, H head, Q query, K key, W target unit, V source unit. A unit is a word or a mark as the
+reference alignments part them: "don't" has three.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Batch:
 
     @property
     def target_tokens(self) -> int:
-        """How many positions there are to predict, </s> included and padding not."""
+        """The number of positions to predict, </s> included and padding not."""
         return int((self.decoder_output != PAD_ID).sum())
 
     def to(self, device: torch.device | str) -> Batch:

@@ -25,7 +25,7 @@ from model_core.training.state import Progress
 
 @dataclass(frozen=True)
 class CopyResult:
-    """How far a training came, and the share of the held-out sequences that its checkpoint copies exactly.
+    """The progress of a training, and the share of the held-out sequences that its checkpoint copies exactly.
 
     `exact` is None where there is no checkpoint yet, and in all processes but the first.
     """
@@ -62,7 +62,7 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
             config,
             out,
             name="copy",
-            what="Copies 3 to 10 letters.",
+            summary="Copies 3 to 10 letters.",
             about=COPY_ABOUT,
             workers=workers,
             after_step=lambda model, result, progress: keep(model, progress.step),
@@ -74,37 +74,37 @@ def train_copy(out: Path, shape: ModelConfig = COPY_MODEL, *, config: TrainingCo
 
 
 def _measure(out: Path, task: CopyTask, moments: Moments, progress: Progress, processor_seconds: int | None) -> float:
-    """Writes what the checkpoint can do, and how it came to that, into its metrics and its model card.
+    """Measures the checkpoint, and writes its figures and its history into its metrics and its model card.
 
     `processor_seconds` is None where this process made only a part of the training.
     """
     checkpoint = load_checkpoint(out)
     exact = task.exact_share(checkpoint.model)
-    kept = moments.kept(progress.step)
+    kept_moments = moments.kept(progress.step)
     metrics = {
         "exact_share": exact,
         "held_out_sequences": len(task.held_out),
         "validation": checkpoint.metrics.get("validation", {}),
         "training": _log_summary(out / "log.csv", progress),
-        "cross_attention": _told(cross_attention(checkpoint.model, task.held_out)),
-        "moments": {"example": EXAMPLE, "steps": [asdict(moment) for moment in kept]},
+        "cross_attention": _ranked_heads(cross_attention(checkpoint.model, task.held_out)),
+        "moments": {"example": EXAMPLE, "steps": [asdict(moment) for moment in kept_moments]},
     }
     training = {
         **checkpoint.training,
         "task": "copy",
         "threads": torch.get_num_threads(),
-        "moments": {"example": EXAMPLE, "files": [moment.file for moment in kept]},
+        "moments": {"example": EXAMPLE, "files": [moment.file for moment in kept_moments]},
     }
     if processor_seconds is not None:
         training["processor_seconds"] = processor_seconds
     card = copy_card(checkpoint.model, training, metrics)
-    extras = ("log.csv", *(moment.file for moment in kept))
+    extras = ("log.csv", *(moment.file for moment in kept_moments))
     update_checkpoint(out, metrics=metrics, card=card, training=training, extra_files=extras)
     return exact
 
 
 def _log_summary(path: Path, progress: Progress) -> dict[str, Any]:
-    """What the log says in a few figures; the rest is in the log."""
+    """A few figures of the log."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     losses = [row for row in rows if row["loss"]]
@@ -121,18 +121,18 @@ def _log_summary(path: Path, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _told(attention: CrossAttention) -> dict[str, Any]:
+def _ranked_heads(attention: CrossAttention) -> dict[str, Any]:
     """For metrics.json: layers and heads counted from 1, as in the card; the best head first."""
     ranked = sorted(
-        (-found.weight, layer, head)
+        (-figures.weight, layer, head)
         for layer, heads in enumerate(attention.heads, 1)
-        for head, found in enumerate(heads, 1)
+        for head, figures in enumerate(heads, 1)
     )
     _, layer, head = ranked[0]
     return {
         "best": {"layer": layer, "head": head, **asdict(attention.heads[layer - 1][head - 1])},
         "layers": [
-            {"mean_of_heads": asdict(mean), "heads": [asdict(found) for found in heads]}
+            {"mean_of_heads": asdict(mean), "heads": [asdict(head) for head in heads]}
             for mean, heads in zip(attention.means, attention.heads, strict=True)
         ],
     }

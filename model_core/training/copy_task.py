@@ -93,6 +93,6 @@ class CopyTask:
         greedy = DecodingConfig(alternatives=0, max_length=2 * self.longest)
         for start in range(0, len(self.held_out), 100):
             rows = self.held_out[start : start + 100]
-            found = decode(model, [[BOS_ID, *row, EOS_ID] for row in rows], greedy)
-            right += sum(best[0].ids == (*row, EOS_ID) for best, row in zip(found, rows, strict=True))
+            copies = decode(model, [[BOS_ID, *row, EOS_ID] for row in rows], greedy)
+            right += sum(best[0].ids == (*row, EOS_ID) for best, row in zip(copies, rows, strict=True))
         return right / len(self.held_out)

@@ -1,4 +1,4 @@
-"""How well cross-attention follows the letters of a copy task.
+"""The share of cross-attention that follows the letters of a copy task.
 
 Shapes: L layer, B sequence, H head, T target step, S source position, n letters.
 

@@ -29,10 +29,10 @@ class Workers:
         """Adds up the gradients of all processes, in one message."""
         if self.world == 1:
             return
-        held = [p for p in parameters if p.requires_grad]
-        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in held])
+        trainable = [p for p in parameters if p.requires_grad]
+        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in trainable])
         dist.all_reduce(flat)
-        for parameter, part in zip(held, flat.split([p.numel() for p in held]), strict=True):
+        for parameter, part in zip(trainable, flat.split([p.numel() for p in trainable]), strict=True):
             parameter.grad = part.view_as(parameter)
 
     def sum(self, value: Tensor) -> Tensor:

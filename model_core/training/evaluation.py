@@ -1,4 +1,4 @@
-"""How good a model is: loss and accuracy under teacher forcing, BLEU and chrF of its translations, homograph senses."""
+"""The quality of a model: loss and accuracy under teacher forcing, BLEU, chrF and homograph senses of translations."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def translate_all(
     decoding = DecodingConfig(alternatives=0) if decoding is None else decoding
     ids = [[BOS_ID, *tokenizer.encode(sentence), EOS_ID] for sentence in sentences]
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-    found: list[str] = [""] * len(ids)
+    translations: list[str] = [""] * len(ids)
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
         for row, hypotheses in zip(rows, decode(model, [ids[i] for i in rows], decoding), strict=True):
-            found[row] = tokenizer.decode(hypotheses[0].ids)
-    return found
+            translations[row] = tokenizer.decode(hypotheses[0].ids)
+    return translations
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class LiveRun:
         self._classroom.ask(self, "stop")
 
     def state(self) -> LiveState:
-        """What there is to see now. Asking keeps the run alive (see `Classroom`)."""
+        """The run at this instant. Asking keeps the run alive (see `Classroom`)."""
         with self._classroom.changed:
             self._classroom.end_forgotten()
             self._asked_at = self._classroom.clock()
@@ -100,7 +100,7 @@ class Classroom:
         expires_after: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.expires_after, self.clock = expires_after, clock
+        self.places, self.expires_after, self.clock = places, expires_after, clock
         self.changed = threading.Condition(threading.RLock())
         self._executor = ThreadPoolExecutor(places, thread_name_prefix="live training")
         self._turns: dict[LiveRun, Future[None]] = {}  # of all runs under way, in the order of their last turns' begin
@@ -153,12 +153,12 @@ class Classroom:
         return settings.steps / speed if speed else None
 
     def learning(self) -> int:
-        """How many runs learn now."""
+        """The number of runs that learn now."""
         with self.changed:
             return sum(run._phase == "training" for run in self._turns)
 
     def under_way(self) -> int:
-        """How many runs are held here: learning, waiting or paused."""
+        """The number of runs that are held here: learning, waiting or paused."""
         with self.changed:
             self.end_forgotten()
             return len(self._turns)

@@ -1,4 +1,4 @@
-"""What a person may change about a copy training that is watched while it runs."""
+"""The settings of a copy training that is watched while it runs."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LOG_EVERY = 50
 
 
 class Task(Protocol):
-    """What a loop trains on: an epoch's batches, and a judgement of the model."""
+    """The subject of a training: an epoch's batches, and a judgement of the model."""
 
     def epoch(self, index: int) -> Sequence[Callable[[], Batch]]:
         """The batches of epoch `index`, made when called; the same ones each time it is asked."""
@@ -167,6 +167,6 @@ class Trainer:
                 if self.improved is not None and self.workers.first:
                     self.improved(model, figures, progress)
         if log is not None:
-            shown = {name: f"{value:.4f}" for name, value in figures.items()}
-            log.add(step=progress.step, epoch=progress.epoch, seconds=f"{progress.seconds:.0f}", **shown)
-            line.note(f"step {progress.step}: " + ", ".join(f"{name} {value}" for name, value in shown.items()))
+            cells = {name: f"{value:.4f}" for name, value in figures.items()}
+            log.add(step=progress.step, epoch=progress.epoch, seconds=f"{progress.seconds:.0f}", **cells)
+            line.note(f"step {progress.step}: " + ", ".join(f"{name} {value}" for name, value in cells.items()))

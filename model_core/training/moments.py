@@ -15,9 +15,9 @@ STEPS = (0, 10, 25, 50, 75, 100, 125, 150, 200, 300, 600)  # dense while it lear
 
 @dataclass(frozen=True)
 class Moment:
-    """What one trace shows: `right` of its `tokens` would have been written right (each after a right beginning).
+    """One moment in figures: `right` of its `tokens` would have been written right (each after a right beginning).
 
-    `log_probability` is that of the right copy, a token; `diagonal` the share of steps whose mean attention over the
+    `log_probability` is that of the right copy, per token; `diagonal` the share of steps whose mean attention over the
     heads of the last layer is largest where it has to be.
     """
 
@@ -52,6 +52,6 @@ class Moments:
 
     def _read(self, step: int) -> Moment:
         path = self.path(step)
-        kept = load_snapshot(path, step)
-        tokens = len(kept.predicted)
-        return Moment(step, path.name, kept.log_probability, kept.right, tokens, kept.diagonal().largest)
+        snapshot = load_snapshot(path, step)
+        largest = snapshot.diagonal().largest
+        return Moment(step, path.name, snapshot.log_probability, snapshot.right, len(snapshot.predicted), largest)

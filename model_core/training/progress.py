@@ -1,4 +1,4 @@
-"""What a run tells while it goes on: a line on the terminal and a CSV log."""
+"""The reports of a run: a line on the terminal and a CSV log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Window:
         self._started = time.monotonic()
 
     def add(self, loss: float, tokens: int) -> None:
-        """A step's loss a token, over its target tokens."""
+        """A step's loss per token, over its target tokens."""
         self.loss_sum += loss * tokens
         self.tokens += tokens
 
@@ -48,7 +48,7 @@ class Window:
 
 
 class TrainingLog:
-    """A CSV file with one row a log interval or validation; pandas reads it as it is."""
+    """A CSV file with one row per log interval or validation; pandas reads it as it is."""
 
     def __init__(self, path: Path, step: int) -> None:
         """Continues a log: rows after `step` are dropped, because the run repeats them, and half-written ones too."""

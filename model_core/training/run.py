@@ -37,13 +37,13 @@ class StopOnSignal(AbstractContextManager["StopOnSignal"]):
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self.stop = stop
-        self.asked = False
+        self._was_asked = False
         self.before: dict[int, Any] = {}
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        if self._was_asked:
             raise KeyboardInterrupt
-        self.asked = True
+        self._was_asked = True
         print("\nStopping after this step; the same command goes on from there.", file=sys.stderr)
         self.stop()
 
@@ -57,11 +57,11 @@ class StopOnSignal(AbstractContextManager["StopOnSignal"]):
             signal.signal(number, handler)
 
 
-def default_card(name: str, what: str, model: Transformer, progress: Progress, figures: dict[str, float]) -> str:
+def default_card(name: str, summary: str, model: Transformer, progress: Progress, figures: dict[str, float]) -> str:
     """A model card that states what is known when a run saves its best model."""
     measured = "\n".join(f"| {key} | {value:.4f} |" for key, value in figures.items())
     return (
-        f"# {name}\n\n{what}\n\n"
+        f"# {name}\n\n{summary}\n\n"
         f"{model.parameter_count():,} parameters; {progress.step:,} steps, {progress.target_tokens:,} target tokens, "
         f"{progress.seconds / 3600:.2f} hours of training.\n\n| validation | |\n|---|---|\n{measured}\n"
     )
@@ -75,7 +75,7 @@ def run_task(
     out: Path,
     *,
     name: str,
-    what: str,
+    summary: str,
     about: CheckpointAbout = DEFAULT_ABOUT,
     workers: Workers | None = None,
     after_step: Callable[[Transformer, StepResult, Progress], None] | None = None,
@@ -91,7 +91,7 @@ def run_task(
             best,
             tokenizer,
             name=name,
-            card=default_card(name, what, best, progress, figures),
+            card=default_card(name, summary, best, progress, figures),
             training=training,
             metrics={"validation": figures},
             about=about,
@@ -136,18 +136,18 @@ def check_settings(out: Path, shape: ModelConfig, data: Mapping[str, object]) ->
             )
         return
     try:
-        found = dict(json.loads(path.read_bytes()))
+        earlier = dict(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
         raise SettingsError(f"{path} can't be read as a run's settings: {error}.") from error
-    wanted = to_json(shape) | {key: value for key, value in data.items() if key in found}
-    differing = [key for key in wanted if key not in CHANGEABLE and wanted[key] != found.get(key)]
+    current = to_json(shape) | {key: value for key, value in data.items() if key in earlier}
+    differing = [key for key in current if key not in CHANGEABLE and current[key] != earlier.get(key)]
     if differing:
-        told = ", ".join(f"{key} was {found.get(key)!r}, now {wanted[key]!r}" for key in differing)
-        raise SettingsError(f"{out} holds a run with other settings ({told}): choose another --out folder.")
+        changes = ", ".join(f"{key} was {earlier.get(key)!r}, now {current[key]!r}" for key in differing)
+        raise SettingsError(f"{out} holds a run with other settings ({changes}): choose another --out folder.")
 
 
 def write_settings(out: Path, shape: ModelConfig, data: Mapping[str, object]) -> None:
-    """Writes down what `check_settings` compares when the run goes on."""
+    """Writes down the settings that `check_settings` compares when the run goes on."""
     path = _settings(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, (json.dumps(to_json(shape) | dict(data), indent=2) + "\n").encode())

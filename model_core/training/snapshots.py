@@ -1,4 +1,4 @@
-"""What a model in training makes of one example: the same for a training that is watched and for one that ships.
+"""One example through a model in training: the same for a training that is watched and for one that ships.
 
 Shapes: L layer, H head, T target step, S source position.
 """
@@ -31,8 +31,8 @@ class Snapshot:
     """A model after `step` steps, made to copy `EXAMPLE`.
 
     `cross` are its maps `[L, H, T, S]`, `predicted` what its rows have to write, `right` how many of these tokens it
-    thought most probable (each after a right beginning), `log_probability` that of the right copy, a token. `loss` is
-    the mean training loss a token, in nats, since the snapshot before; `exact` the share of held-out sequences that
+    thought most probable (each after a right beginning), `log_probability` that of the right copy, per token. `loss` is
+    the mean training loss per token, in nats, since the snapshot before; `exact` the share of held-out sequences that
     greedy decoding copies without a mistake. Both are None where they were not measured.
     """
 
@@ -114,14 +114,14 @@ def shipped_snapshots(folder: Path) -> tuple[Snapshot, ...]:
             where there is no moment.
     """
     losses = _logged_losses(folder / "log.csv")
-    found = []
+    snapshots = []
     for path in sorted(folder.glob("moment-*.safetensors")):
         number = path.stem.removeprefix("moment-")
         if number.isdecimal():
-            found.append(load_snapshot(path, int(number), losses.get(int(number))))
-    if not found:
+            snapshots.append(load_snapshot(path, int(number), losses.get(int(number))))
+    if not snapshots:
         raise TraceError(f"There is no moment-*.safetensors in {folder.name}: train with --task copy to make them.")
-    return tuple(found)
+    return tuple(snapshots)
 
 
 def _logged_losses(path: Path) -> dict[int, float]:

@@ -1,4 +1,4 @@
-"""What a training run needs to go on where it stopped: one safetensors file, replaced in one move, never a pickle."""
+"""The state from which a training run goes on: one safetensors file, replaced in one move, never a pickle."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class StateError(ValueError):
 
 
 def state_path(folder: Path) -> Path:
-    """Where the run in a folder keeps its state."""
+    """The file in which the run of a folder keeps its state."""
     return folder / "training" / "state.safetensors"
 
 
 @dataclass
 class Progress:
-    """How far a run has come. `batch` counts the batches of epoch `epoch` that are done; `window_loss` is the summed
+    """The progress of a run. `batch` counts the batches of epoch `epoch` that are done; `window_loss` is the summed
     loss of the `window_tokens` target tokens since the last row of the log."""
 
     step: int = 0
@@ -102,9 +102,9 @@ def _check_fit(path: Path, tensors: dict[str, Tensor], parameters: dict[str, tor
             f"{advice}."
         )
     for key, tensor in tensors.items():
-        wanted = parameters[_parameter_name(key)].shape
-        if tensor.shape != wanted:
-            raise StateError(f"{path}: {key} has shape {list(tensor.shape)}, the model's {list(wanted)}; {advice}.")
+        shape = parameters[_parameter_name(key)].shape
+        if tensor.shape != shape:
+            raise StateError(f"{path}: {key} has shape {list(tensor.shape)}, the model's {list(shape)}; {advice}.")
 
 
 def _parameter_name(key: str) -> str:

@@ -59,14 +59,7 @@ def train_corpus(
         pairs, judged = read_pairs(corpus), read_pairs(valid)
         if homographs:
             pairs = with_homographs(pairs, config.homograph_repeats)
-        data = {
-            "corpus_sha256": sha256("\n".join(f"{pair.source}\t{pair.target}" for pair in pairs).encode()),
-            "homographs": homographs,
-            "seed": config.seed,
-            "tokens_per_batch": config.tokens_per_batch,
-            "join_share": config.join_share,
-            "vary_share": config.vary_share,
-        }
+        data = _epoch_settings(pairs, homographs, config)
         check_settings(out, shape, data)
         model = make_model(shape, seed=config.seed)
         start = None if start_from is None else _start(start_from, model)
@@ -77,10 +70,22 @@ def train_corpus(
             note(f"{len(pairs):,} pairs, {shape.source_vocabulary:,} pieces, {model.parameter_count():,} parameters.")
         task = TranslationTask(tokenizer, pairs, judged, config, note)
         about = about_of_run(about, out, start_from, judged)
-        what = f"Trained on {corpus.name}{' and the homograph set' if homographs else ''}."
+        summary = f"Trained on {corpus.name}{' and the homograph set' if homographs else ''}."
         return run_task(
-            task, model, tokenizer, config, out, name=out.resolve().name, what=what, workers=workers, about=about
+            task, model, tokenizer, config, out, name=out.resolve().name, summary=summary, workers=workers, about=about
         )
+
+
+def _epoch_settings(pairs: Sequence[Pair], homographs: bool, config: TrainingConfig) -> dict[str, object]:
+    """All that an epoch's batches follow from."""
+    return {
+        "corpus_sha256": sha256("\n".join(f"{pair.source}\t{pair.target}" for pair in pairs).encode()),
+        "homographs": homographs,
+        "seed": config.seed,
+        "tokens_per_batch": config.tokens_per_batch,
+        "join_share": config.join_share,
+        "vary_share": config.vary_share,
+    }
 
 
 def _note(text: str) -> None:
@@ -90,11 +95,11 @@ def _note(text: str) -> None:
 def _start(folder: Path, model: Transformer) -> Tokenizer:
     """Puts a checkpoint's weights into the model and returns its tokenizer."""
     checkpoint = load_checkpoint(folder)
-    found, wanted = to_json(checkpoint.model.config), to_json(model.config)
-    differing = [key for key in wanted if key not in CHANGEABLE and wanted[key] != found[key]]
+    start, model_settings = to_json(checkpoint.model.config), to_json(model.config)
+    differing = [key for key in model_settings if key not in CHANGEABLE and model_settings[key] != start[key]]
     if differing:
-        told = ", ".join(f"{key} {found[key]!r}, asked for {wanted[key]!r}" for key in differing)
-        raise SettingsError(f"{folder} can't be the start of this model: it has {told}.")
+        differences = ", ".join(f"{key} {start[key]!r}, asked for {model_settings[key]!r}" for key in differing)
+        raise SettingsError(f"{folder} can't be the start of this model: it has {differences}.")
     model.load_state_dict(checkpoint.model.state_dict())
     return checkpoint.tokenizer
 
@@ -109,14 +114,14 @@ def _tokenizer_of_run(
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, tokenizer.serialized)
     workers.wait()
-    kept = Tokenizer.load(path)
-    if start is not None and start.serialized != kept.serialized:
+    run_tokenizer = Tokenizer.load(path)
+    if start is not None and start.serialized != run_tokenizer.serialized:
         raise SettingsError(
             f"{path} is not the tokenizer of the checkpoint to start from: choose another --out folder."
         )
-    if kept.vocabulary_size != shape.source_vocabulary:
+    if run_tokenizer.vocabulary_size != shape.source_vocabulary:
         raise SettingsError(
-            f"{path} has {kept.vocabulary_size:,} pieces, the model {shape.source_vocabulary:,}: "
+            f"{path} has {run_tokenizer.vocabulary_size:,} pieces, the model {shape.source_vocabulary:,}: "
             "choose another --out folder."
         )
-    return kept
+    return run_tokenizer

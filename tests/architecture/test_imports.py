@@ -65,8 +65,8 @@ BROKEN = [
     ("model_core/model/positions.py", "def f():\n    import model_core.translator"),
     # The rooms below it, beside it and above it.
     ("model_core/sites.py", "from model_core.config import ModelConfig"),
-    ("model_core/config.py", "import torch"),
-    ("model_core/config.py", "from model_core.model.masks import causal_mask"),
+    ("model_core/config/model.py", "import torch"),
+    ("model_core/config/model.py", "from model_core.model.masks import causal_mask"),
     ("model_core/files.py", "from model_core.checkpoint.files import CheckpointError"),
     ("model_core/tensors/padding.py", "from model_core.model.masks import causal_mask"),
     ("model_core/text/words.py", "import torch"),

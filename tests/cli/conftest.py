@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model_core import __main__ as cli
+from model_core.cli import main as cli
 from tests.cli.answer import Answer, Ask
 from tests.small_checkpoint import save_small
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from model_core.checkpoint import load_checkpoint, update_checkpoint
 from tests.cli.answer import Ask
 from tests.small_checkpoint import save_small
@@ -32,3 +34,16 @@ def test_info_checks_every_file_that_is_listed(ask: Ask, tmp_path: Path) -> None
     assert "log.csv" in ask("info", mine).out
     (mine / "log.csv").write_bytes(b"step\n1\n")
     ask("info", mine).one_sentence(str(mine / "log.csv"))
+
+
+def test_info_tells_the_purpose_of_a_shipped_checkpoint_by_default(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = ask("info")
+    assert found.code == 0 and found.out.startswith("en-fr@")
+    for row in ("task             translate", "source language  English (en)", "target language  French (fr)"):
+        assert f"  {row}\n" in found.out
+    assert found.out.count("  example          ") == 5 and "  example          How are you?\n" in found.out
+    copy = ask("info", "copy").out
+    assert "  task     copy\n" in copy and "language" not in copy

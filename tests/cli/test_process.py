@@ -35,7 +35,7 @@ def test_a_process_prints_utf8_and_ends_with_2_without_a_traceback(repository: P
 
 def test_translating_loads_no_training_code(repository: Path, folder: Path) -> None:
     code = (
-        "import sys; from model_core.__main__ import main; assert 'torch' not in sys.modules; "
+        "import sys; from model_core.cli.main import main; assert 'torch' not in sys.modules; "
         f"main(['translate', '--checkpoint', {str(folder)!r}, 'How are you?']); "
         "print([m for m in sys.modules if m.startswith(('model_core.training', 'sacrebleu', 'pandas', 'streamlit'))])"
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from model_core.checkpoint import CheckpointAbout, Language
 from model_core.cli import training_commands
 from model_core.cli.parser import MODEL_HELP, TRAINING_HELP, VOCABULARIES, make_parser
 from model_core.config import ModelConfig, TrainingConfig
@@ -16,6 +17,12 @@ from model_core.training.state import Progress
 from tests.cli.answer import Ask
 from tests.small_checkpoint import SHAPE
 
+CHOICES = {
+    "norm": "post", "sharing": "none", "schedule": "cosine", "precision": "fp32", "positions": "rotary",
+    "activation": "swiglu", "initialisation": "normal",
+}  # fmt: skip
+SWITCHES = ("final_norm", "scaled", "residuals")
+
 
 def test_every_setting_has_an_option_with_a_help() -> None:
     parser = make_parser()
@@ -23,11 +30,10 @@ def test_every_setting_has_an_option_with_a_help() -> None:
         names = [field.name for field in fields(kind) if field.name not in VOCABULARIES]
         assert sorted(help) == sorted(names)
         for name in names:
-            value = {"norm": "post", "sharing": "none", "schedule": "cosine", "precision": "fp32"}.get(name, "7")
-            given = [] if name == "positions" else [value]
-            option = "--no-positions" if name == "positions" else f"--{name.replace('_', '-')}"
-            parsed = vars(parser.parse_args(["train", option, *given]))
-            assert str(parsed[name]) in (value, f"{value}.0", "False"), name
+            value = CHOICES.get(name, "7")
+            given = [f"--no-{name.replace('_', '-')}"] if name in SWITCHES else [f"--{name.replace('_', '-')}", value]
+            parsed = vars(parser.parse_args(["train", *given]))
+            assert str(parsed[name]) in (value, f"{value}.0") or (name in SWITCHES and parsed[name] is False), name
             assert f"{name.replace('_', '-')} " not in vars(parser.parse_args(["train"])), name
     assert not set(vars(parser.parse_args(["train"]))) & {*MODEL_HELP, *TRAINING_HELP}
 
@@ -53,7 +59,7 @@ def test_given_options_reach_the_training_and_copy_keeps_its_own_defaults(
     found = ask("train", "--task", "copy", "--out", tmp_path, "--layers", 3, "--learning-rate", 0.5, "--no-positions")
     assert seen == [
         tmp_path,
-        ModelConfig(**{**vars(COPY_MODEL), "layers": 3, "positions": False}),
+        ModelConfig(**{**vars(COPY_MODEL), "layers": 3, "positions": "none"}),
         TrainingConfig(**{**vars(COPY_TRAINING), "learning_rate": 0.5}),
     ]
     assert found.code == 0
@@ -73,12 +79,18 @@ def test_corpus_options_reach_the_training(ask: Ask, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(training_commands, "train_corpus", train_corpus)
     paths = ["--corpus", "a.tsv", "--valid", "b.tsv", "--out", folder]
     found = ask("train", *paths, "--vocabulary", 500, "--steps", 900, "--homographs")
+    purpose = ["--source-language", "en", "--target-language", "zh", "--example", "One.", "--example", "Two."]
+    assert ask("train", *paths, *purpose).code == 0
     assert found.out == f"Step 7 of 900. The checkpoint is {folder}.\n"
     assert ask("train", *paths, "--start-from", folder, "--dropout", 0.25).code == 0
     shape = ModelConfig(source_vocabulary=500, target_vocabulary=500)
-    options = {"config": TrainingConfig(steps=900), "homographs": True, "start_from": None}
+    options = {"config": TrainingConfig(steps=900), "homographs": True, "start_from": None, "about": CheckpointAbout()}
     assert seen[0] == (Path("a.tsv"), Path("b.tsv"), folder, shape, options)
-    assert seen[1][3] == ModelConfig(**{**vars(SHAPE), "dropout": 0.25}) and seen[1][4]["start_from"] == folder
+    about = CheckpointAbout(
+        source_language=Language("en", "English"), target_language=Language("zh", "Chinese"), examples=("One.", "Two.")
+    )
+    assert seen[1][4]["about"] == about
+    assert seen[2][3] == ModelConfig(**{**vars(SHAPE), "dropout": 0.25}) and seen[2][4]["start_from"] == folder
 
 
 @pytest.mark.parametrize(
@@ -87,6 +99,8 @@ def test_corpus_options_reach_the_training(ask: Ask, monkeypatch: pytest.MonkeyP
         ([], "--corpus and --valid and --out"),
         (["--corpus", "a.tsv", "--out", "x"], "--valid"),
         (["--task", "copy", "--corpus", "a.tsv", "--vocabulary", "9"], "--corpus, --vocabulary"),
+        (["--task", "copy", "--source-language", "en", "--example", "a"], "leave out --source-language, --example"),
+        (["--corpus", "a", "--valid", "b", "--out", "x", "--target-language", " "], "language's code"),
         (["--task", "copy", "--layers", "0"], "layers must be a positive whole number, not 0"),
         (["--task", "copy", "--d-model", "30"], "does not split evenly over 4 heads"),
         (["--task", "copy", "--steps", "20"], "100 warm-up and 0 cool-down steps do not fit in 20 steps"),

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model_core.cli.parser import DEFAULT_CHECKPOINT, make_parser
+from model_core.checkpoint.shipped import find_checkpoint
+from model_core.cli.parser import make_parser
 from model_core.config import DecodingConfig
 from model_core.translator import Translator
 from tests.cli.answer import Ask
@@ -139,6 +140,13 @@ def test_a_checkpoint_that_is_none_is_named(ask: Ask, tmp_path: Path) -> None:
 
 
 def test_the_default_checkpoint_is_this_repositorys_wherever_one_stands(repository: Path) -> None:
-    assert repository.resolve() / "checkpoints" / "en-fr" == DEFAULT_CHECKPOINT
     arguments = make_parser().parse_args(["translate", TEXT])
-    assert (arguments.checkpoint, arguments.beam) == (DEFAULT_CHECKPOINT, 1)
+    assert find_checkpoint(arguments.checkpoint) == repository.resolve() / "checkpoints" / "en-fr"
+    assert arguments.beam == 1
+
+
+def test_a_checkpoint_that_ships_is_named(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "copy").mkdir()  # a folder that holds no checkpoint does not stand in for one that does
+    monkeypatch.chdir(tmp_path)
+    assert ask("translate", "--checkpoint", "copy", "b a d").out == "b a d\n"
+    ask("translate", "--checkpoint", "paste", TEXT).one_sentence("paste", "copy, en-fr do")

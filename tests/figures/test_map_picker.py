@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from model_core.trace import SITES, Site, TranslationTrace
 from tests.small_traces import small_trace
-from viz.components.map_picker.choice import Choice, Picked, fit, settle
+from viz.components.handshake import Agreement, Report
+from viz.components.map_picker.choice import Choice, fit_choice, read_choice, settle_choice
 from viz.components.map_picker.pack import LEVELS, Shape, pack_maps, packed_shapes
-from viz.components.memory import Memory
 
 NASTY = ("<b>bold</b>", "&", '"q"', "$x^2$", "`", "שלום", "你好", "🙂", "\n", "\0", "\ud800", "")
 SHAPES: dict[Site, Shape] = {"encoder_self": (2, 5, 7, 7), "decoder_self": (3, 4, 5, 5), "cross": (3, 4, 5, 7)}
@@ -144,19 +144,19 @@ def test_shapes_can_be_read_from_the_packed_bytes() -> None:
     ],
 )
 def test_a_choice_that_does_not_exist_is_replaced(choice: Choice, fitting: Choice) -> None:
-    assert fit(choice, SHAPES) == fitting
+    assert fit_choice(choice, SHAPES) == fitting
 
 
 def test_an_unknown_site_is_an_error_that_names_the_sites() -> None:
     with pytest.raises(ValueError, match="no site 'memory'; the sites are encoder_self, decoder_self, cross"):
-        fit(Choice("memory", 0, 0), SHAPES)  # type: ignore[arg-type]
+        fit_choice(Choice("memory", 0, 0), SHAPES)  # type: ignore[arg-type]
 
 
 STATE = {"site": "cross", "layer": 1, "head": None, "token": "a"}
 
 
 def test_the_components_state_is_read() -> None:
-    assert Picked.read({"choice": STATE}) == Picked(Choice("cross", 1, None), "a")
+    assert read_choice({"choice": STATE}) == Report(Choice("cross", 1, None), "a")
 
 
 @pytest.mark.parametrize(
@@ -172,26 +172,26 @@ def test_the_components_state_is_read() -> None:
     ],
 )  # fmt: skip
 def test_a_state_that_no_component_makes_is_none(state: Any) -> None:
-    assert Picked.read(state) is None
+    assert read_choice(state) is None
 
 
 class Page:
     """The component in the browser and the script that calls it, as far as choosing goes."""
 
     def __init__(self) -> None:
-        self.memory: Memory[Choice] | None = None
+        self.memory: Agreement[Choice] | None = None
         self.shown: Choice | None = None
         self.token = ""
-        self.state: Picked | None = None
+        self.state: Report[Choice] | None = None
 
     def pick(self, choice: Choice) -> None:
         self.shown = choice
-        self.state = Picked(choice, self.token)
+        self.state = Report(choice, self.token)
 
     def run(self, site: Site, layer: int | None, head: int | None, *, reaches_page: bool = True) -> Choice:
-        self.memory = settle(self.memory, site, layer, head, self.state, SHAPES)
+        self.memory = settle_choice(self.memory, site, layer, head, self.state, SHAPES)
         if reaches_page and self.token != self.memory.token:
-            self.token, self.shown = self.memory.token, self.memory.told
+            self.token, self.shown = self.memory.token, self.memory.sent
         return self.memory.chosen
 
 
@@ -249,10 +249,10 @@ def test_a_pick_from_before_the_page_heard_of_the_callers_wish_wins() -> None:
 
 
 def test_a_smaller_trace_moves_the_choice_to_what_it_has() -> None:
-    memory = settle(None, "cross", 2, 3, None, SHAPES)
+    memory = settle_choice(None, "cross", 2, 3, None, SHAPES)
     smaller: dict[Site, Shape] = {**SHAPES, "cross": (1, 2, 5, 7)}
-    moved = settle(memory, *memory.chosen, None, smaller)
-    assert moved.chosen == moved.told == Choice("cross", 0, None)
+    moved = settle_choice(memory, *memory.chosen, None, smaller)
+    assert moved.chosen == moved.sent == Choice("cross", 0, None)
     assert moved.token != memory.token
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from viz.components.handshake import Agreement, Report
 from viz.components.matrix import fitted_limits
-from viz.components.matrix.choice import Cell, Picked, settle
+from viz.components.matrix.choice import Cell, read_cell, settle_cell
 from viz.components.matrix.pack import pack_matrix
-from viz.components.memory import Memory
 
 VALUES = np.arange(15, dtype=np.float32).reshape(3, 5) - 4
 ROWS, COLUMNS = ("<s>", "a", "a"), ("1", "2", "3", "4", "5")
@@ -68,18 +68,20 @@ def test_what_does_not_fit_is_refused_with_its_numbers(
         pack_matrix(VALUES, None, None, "Scores", np.zeros((5, 3)))
 
 
-def settled(memory: Memory[Cell | None] | None, wish: Cell | None, picked: Picked | None = None) -> Memory[Cell | None]:
-    return settle(memory, wish, picked, (3, 5))
+def settled(
+    memory: Agreement[Cell | None] | None, wish: Cell | None, picked: Report[Cell | None] | None = None
+) -> Agreement[Cell | None]:
+    return settle_cell(memory, wish, picked, (3, 5))
 
 
 def test_a_person_wins_over_the_script_once_and_the_page_is_told_only_news() -> None:
     first = settled(None, (2, 4))
-    assert first.chosen == (2, 4) == first.told
-    picked = Picked((1, 3), first.token, 1)
+    assert first.chosen == (2, 4) == first.sent
+    picked: Report[Cell | None] = Report((1, 3), first.token, 1)
     second = settled(first, (2, 4), picked)
     assert second.chosen == (1, 3) and second.token == first.token, "the page knows what was picked in it"
     third = settled(second, (0, 0), picked)
-    assert third.chosen == (0, 0) == third.told and third.token != second.token
+    assert third.chosen == (0, 0) == third.sent and third.token != second.token
     assert settled(third, None, picked).chosen == (0, 0), "no wish keeps what was chosen"
 
 
@@ -87,13 +89,21 @@ def test_a_cell_that_is_not_there_is_none() -> None:
     assert settled(None, (3, 0)).chosen is None
     assert settled(None, (0, -1)).chosen is None
     memory = settled(None, None)
-    assert settled(memory, None, Picked((2, 5), memory.token, 1)).chosen is None
+    assert settled(memory, None, Report((2, 5), memory.token, 1)).chosen is None
 
 
 @pytest.mark.parametrize(
     "state",
-    [None, {}, {"cell": None}, {"cell": {"row": "1", "column": 2, "token": "t", "number": 1}}, {"cell": [1, 2]}],
+    [
+        None,
+        {},
+        {"cell": None},
+        {"cell": {"row": "1", "column": 2, "token": "t", "number": 1}},
+        {"cell": [1, 2]},
+        {"cell": {"row": 1, "column": True, "token": "t"}},
+        {"cell": {"row": 1, "column": 2, "token": "t", "number": "1"}},
+    ],
 )
 def test_a_state_that_no_component_makes_is_no_pick(state: object) -> None:
-    assert Picked.read(state) is None
-    assert Picked.read({"cell": {"row": 1, "column": 2, "token": "t", "number": 7}}) == Picked((1, 2), "t", 7)
+    assert read_cell(state) is None
+    assert read_cell({"cell": {"row": 1, "column": 2, "token": "t", "number": 7}}) == Report((1, 2), "t", 7)

@@ -12,13 +12,8 @@ from model_core.translator import Translator
 
 
 @pytest.fixture(scope="module")
-def folder(repository: Path) -> Path:
-    return repository / "checkpoints" / "copy"
-
-
-@pytest.fixture(scope="module")
-def checkpoint(folder: Path) -> Checkpoint:
-    return load_checkpoint(folder)
+def checkpoint(copy_folder: Path) -> Checkpoint:
+    return load_checkpoint(copy_folder)
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +39,12 @@ def test_its_last_layer_looks_at_the_letter_that_it_writes(checkpoint: Checkpoin
     assert best["weight"] == pytest.approx(found.heads[best["layer"] - 1][best["head"] - 1].weight, abs=1e-4)
 
 
-def test_its_moments_show_a_diagonal_that_comes_up(folder: Path, checkpoint: Checkpoint) -> None:
+def test_its_moments_show_a_diagonal_that_comes_up(copy_folder: Path, checkpoint: Checkpoint) -> None:
     told = checkpoint.metrics["moments"]["steps"]
     assert 10 <= len(told) <= 14
     for file in checkpoint.training["moments"]["files"]:
-        read_file(folder, file, read_config(folder))
-    traces = [TranslationTrace.load(folder / moment["file"]) for moment in told]
+        read_file(copy_folder, file, read_config(copy_folder))
+    traces = [TranslationTrace.load(copy_folder / moment["file"]) for moment in told]
     assert traces[0].log_probability < -8 and traces[-1].log_probability > -0.1
     first, last = (trace.cross.map(trace.cross.layers - 1) for trace in (traces[0], traces[-1]))
     assert [int(row.argmax()) for row in last] == [1, 2, 3, 4, 5, 6, 7, 8]

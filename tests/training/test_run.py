@@ -79,7 +79,7 @@ def test_a_signal_stops_a_run_after_its_step_and_saves(tmp_path: Path) -> None:
         model = make_model(small_task.SHAPE, seed=3)
         return run_task(
             small_task.SmallTask(), model, small_tokenizer(), small_task.CONFIG, tmp_path,
-            name="small", what="", after_step=after_step,
+            name="small", summary="", after_step=after_step,
         )  # fmt: skip
 
     assert go_on(signal_at_2).step == 2

@@ -17,14 +17,9 @@ from model_core.checkpoint import (
     update_checkpoint,
 )
 from model_core.checkpoint.files import sha256
-from tests.small_checkpoint import CARD, SHAPE, save_small, small_model, small_tokenizer
+from tests.small_checkpoint import CARD, SHAPE, small_model, small_tokenizer
 
 FILES = ("model.safetensors", "tokenizer.model", "metrics.json", "README.md")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return save_small(tmp_path / "small")
 
 
 def test_a_checkpoint_comes_back_as_it_was_saved(folder: Path) -> None:

@@ -76,7 +76,7 @@ def test_settings_cannot_be_changed_afterwards() -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        ModelConfig(11, 13, 3, 12, 7, 2, 0.2, 0.3, "post", "none", 100.0, False),
+        ModelConfig(11, 13, 3, 12, 7, 2, 0.2, 0.3, "post", "none", 100.0, "none"),
         DecodingConfig("sample", 3, 0.5, 2, 0.7, 5, 0.9, 7, 3, 11),
         TrainingConfig(steps=700, warmup_steps=5, schedule="cosine", precision="fp32"),
     ],

@@ -24,11 +24,6 @@ from tests.small_checkpoint import save_small
 FILES = ("model.safetensors", "tokenizer.model", "metrics.json", "README.md")
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return save_small(tmp_path / "small")
-
-
 def change_config(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path = folder / "config.json"
     config = json.loads(path.read_bytes())

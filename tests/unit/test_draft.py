@@ -10,7 +10,7 @@ import torch
 
 from model_core.building import make_model
 from model_core.config import BOS_ID, EOS_ID, ModelConfig
-from model_core.search.draft import Draft, Drafting, LazyDraft, PackedLinear, can_draft, packed
+from model_core.search.draft import Draft, Drafting, LazyDraft, PackedLinear, can_draft, pack_linears
 from model_core.search.engine import Cancelled
 from model_core.search.forced_pass import ForcedPass
 from model_core.tensors.linear import Linear
@@ -30,8 +30,8 @@ def test_a_packed_linear_is_the_linear_but_for_rounding(d_in: int, d_out: int) -
     randomise(linear, 3)
     rows = torch.randn(1, d_in, generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
-        wanted, found = linear(rows), packed(linear)(rows.bfloat16())
-        narrow = packed(linear, dtype=torch.bfloat16)(rows.bfloat16())
+        wanted, found = linear(rows), pack_linears(linear)(rows.bfloat16())
+        narrow = pack_linears(linear, dtype=torch.bfloat16)(rows.bfloat16())
     assert (found.dtype, narrow.dtype) == (torch.float32, torch.bfloat16)
     torch.testing.assert_close(narrow.float(), found, atol=0.05, rtol=0.02)
     assert float((found - wanted).norm() / wanted.norm()) < 0.02
@@ -43,8 +43,8 @@ def test_linears_packed_together_give_their_outputs_side_by_side() -> None:
         randomise(linear, seed)
     rows = torch.randn(1, 32, generator=torch.Generator().manual_seed(1)).bfloat16()
     with torch.inference_mode():
-        apart = torch.cat([packed(linear)(rows) for linear in linears], dim=1)
-        torch.testing.assert_close(packed(*linears)(rows), apart)
+        apart = torch.cat([pack_linears(linear)(rows) for linear in linears], dim=1)
+        torch.testing.assert_close(pack_linears(*linears)(rows), apart)
 
 
 def test_a_column_of_zeros_stays_zero() -> None:

@@ -10,9 +10,10 @@ import torch
 import model_core
 from model_core import DecodingConfig, TranslationTrace, Translator, load, make_model
 from model_core.checkpoint import CheckpointError, load_checkpoint
-from model_core.checkpoint.shipped import find_checkpoint, shipped_folder
+from model_core.checkpoint.shipped import find_checkpoint
 from model_core.config import ConfigError
 from model_core.model.transformer import Transformer
+from model_core.shipped import shipped_folder
 from model_core.text.source import EmptyInput, InputError
 from model_core.translation import Translation
 from tests.small_checkpoint import SENTENCES, save_small

@@ -9,7 +9,6 @@ from model_core.search.forced_pass import ForcedPass
 from model_core.search.hypotheses import ranks
 from model_core.text.ids import check_ids
 from model_core.translator import InputError, Translator
-from tests.small_checkpoint import save_small
 from tests.small_models import NEVER_WRITTEN, next_log_probabilities, random_source, small_model
 
 TEXT = "How old are you?"
@@ -18,11 +17,6 @@ STRATEGIES = [
     DecodingConfig(strategy="beam", beam_width=3, n_best=3),
     DecodingConfig(strategy="sample", temperature=1.3, top_k=11, top_p=0.9, seed=7),
 ]
-
-
-@pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    return Translator.load(save_small(tmp_path_factory.mktemp("given")), max_pieces=31)
 
 
 @pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda config: config.strategy)

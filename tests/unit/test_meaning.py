@@ -19,14 +19,9 @@ from model_core.experiments.meaning import (
 )
 from model_core.text.words import find_word, word_spans
 from model_core.translator import EmptyInput, Translator
-from tests.small_checkpoint import SENTENCES, small_checkpoint
+from tests.small_checkpoint import SENTENCES
 
 TEXTS = ("How old are you?", "Where is the station?", "How are you?")
-
-
-@pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    return Translator(small_checkpoint(tmp_path_factory.mktemp("small") / "small"))
 
 
 def test_a_batch_holds_what_each_sentence_has_alone(translator: Translator) -> None:

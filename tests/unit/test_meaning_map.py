@@ -11,7 +11,6 @@ from model_core.experiments.meaning_map import SenseSet, fit_sense_set
 from model_core.experiments.sense_map import fit_probe, nearest_own_sense, planes_by_layer, told_sense
 from model_core.text.words import find_word
 from model_core.translator import Translator
-from tests.small_checkpoint import small_checkpoint
 
 TEXTS = {
     ("season", "train"): ("In spring it rains.", "Birds sing in spring.", "Spring is here."),
@@ -22,11 +21,6 @@ TEXTS = {
 SET = [Homograph("spring", sense, text, "x", split) for (sense, split), texts in TEXTS.items() for text in texts]
 MISSING = Homograph("spring", "water", "No such word.", "x", "train")
 OTHER = Homograph("bank", "river", "The bank is wet.", "x", "train")
-
-
-@pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    return Translator(small_checkpoint(tmp_path_factory.mktemp("small") / "small"))
 
 
 @pytest.fixture(scope="module")

@@ -24,15 +24,9 @@ from model_core.experiments.positions import (
 from model_core.model.positions import sinusoidal_encoding
 from model_core.trace import TranslationTrace
 from model_core.translator import Translator
-from tests.small_checkpoint import small_checkpoint
 from tests.small_traces import make_tokens
 
 SEARCH = DecodingConfig(strategy="beam", beam_width=3, max_length=11)
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
-    return small_checkpoint(tmp_path_factory.mktemp("small") / "small")
 
 
 @pytest.fixture(scope="module")

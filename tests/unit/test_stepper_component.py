@@ -12,8 +12,9 @@ import pytest
 
 from model_core.trace import Alternative, DecodingStep, TranslationTrace
 from tests.small_traces import small_trace
+from viz.components.handshake import Report
 from viz.components.stepper import CacheShape, pack_steps
-from viz.components.stepper.choice import Reported, settle
+from viz.components.stepper.choice import read_step, settle_step
 from viz.components.stepper.pack import packed_count
 
 CACHE = CacheShape(layers=3, heads=4, width=7)
@@ -76,29 +77,29 @@ def test_a_map_of_another_trace_is_refused() -> None:
 
 
 def test_a_person_who_moved_wins_over_the_script() -> None:
-    first = settle(None, 2, None, 7)
-    moved = settle(first, 2, Reported(5, first.token), 7)
+    first = settle_step(None, 2, None, 7)
+    moved = settle_step(first, 2, Report(5, first.token), 7)
     assert moved.chosen == 5 and moved.token == first.token, "the page stands there already: it is not told"
-    again = settle(moved, 5, Reported(5, first.token), 7)
+    again = settle_step(moved, 5, Report(5, first.token), 7)
     assert again.chosen == 5 and again.token == first.token
 
 
 def test_a_script_that_wants_another_step_tells_the_page() -> None:
-    first = settle(None, 2, None, 7)
-    other = settle(first, 4, None, 7)
-    assert other.chosen == other.told == 4 and other.token != first.token
+    first = settle_step(None, 2, None, 7)
+    other = settle_step(first, 4, None, 7)
+    assert other.chosen == other.sent == 4 and other.token != first.token
 
 
 def test_steps_that_are_not_there_become_the_nearest() -> None:
-    first = settle(None, 99, None, 7)
+    first = settle_step(None, 99, None, 7)
     assert first.chosen == 6
-    shorter = settle(first, 6, Reported(6, first.token), 3)
+    shorter = settle_step(first, 6, Report(6, first.token), 3)
     assert shorter.chosen == 2 and shorter.token != first.token
-    assert settle(None, -4, None, 3).chosen == 0
+    assert settle_step(None, -4, None, 3).chosen == 0
 
 
 @pytest.mark.parametrize(
     "state", [None, {}, {"at": 3}, {"at": {"step": "3", "token": "a"}}, {"at": {"step": True, "token": "a"}}]
 )
 def test_what_no_stepper_reports_is_not_read(state: Any) -> None:
-    assert Reported.read(state) is None
+    assert read_step(state) is None

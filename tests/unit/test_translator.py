@@ -15,15 +15,10 @@ from model_core.model.cache import KeyValueCache
 from model_core.search.decoding import decode
 from model_core.trace import SITES, AttentionMaps, Site, TranslationTrace
 from model_core.translator import Cancelled, EmptyInput, InputError, Translator
-from tests.small_checkpoint import SENTENCES, save_small
+from tests.small_checkpoint import SENTENCES
 
 TEXT, TARGET = "How old are you?", "Quel âge as-tu ?"
 BEAM = DecodingConfig(strategy="beam", beam_width=3, n_best=3)
-
-
-@pytest.fixture(scope="module")
-def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    return Translator.load(save_small(tmp_path_factory.mktemp("translator")), max_pieces=31)
 
 
 def all_weights(trace: TranslationTrace) -> list[np.ndarray]:

@@ -34,15 +34,14 @@ WATCHED = (*MODEL, *_core("interventions"))
 FILES = _core("files", "shipped")  # reading, writing and finding files of any kind
 PLAIN = (*BASE, *FILES, *_core("text", "trace"))  # no tensors: numpy at most
 SEARCHED = (*WATCHED, *PLAIN, *_core("search"))
-TRANSLATED = (*SEARCHED, *_core("checkpoint", "translation", "sentence", "decoding_options", "building"))
+TRANSLATED = (*SEARCHED, *_core("checkpoint", "translation", "sentence", "building"))
 ASKING = (*TRANSLATED, *_core("translator", "data"))  # the translator, and all that it stands on
 
 CORE_ROOMS = (
     Room(("model_core/__init__.py",), own=("model_core",), never=SCREEN, eager=()),
     Room(("model_core/__main__.py",), own=_core("cli")),
     Room(("model_core/sites.py", "model_core/files.py", "model_core/shipped.py")),
-    Room(("model_core/config.py",), own=_core("sites")),
-    Room(("model_core/decoding_options.py",), own=BASE),
+    Room(("model_core/config/",), own=_core("sites")),
     Room(("model_core/tensors/",), own=BASE, outside=("torch",)),
     Room(("model_core/model/",), own=MODEL, outside=("torch",)),
     Room(("model_core/interventions/",), own=MODEL, outside=("torch",)),

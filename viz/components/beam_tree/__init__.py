@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from streamlit.components.v2 import component
 
 from model_core.trace import Hypothesis
+from viz.components.colours import of_both_themes
+from viz.components.handshake import is_whole, written_in
+from viz.components.packing import packed as with_header
 from viz.components.source import script, style
-from viz.theme import DARK, LIGHT, Palette, cut, visible
+from viz.theme import Palette, cut, visible
 
 __all__ = ["Place", "beam_tree", "ids_of", "pack_tree", "places_of"]
 
-Beam = Sequence[Sequence[Hypothesis]]
+Rows = Sequence[Sequence[Hypothesis]]
+"""The hypotheses that were weighed at each step."""
 Place = tuple[int, int]
 """A step (from 0) and a hypothesis's index in it."""
 
 _COMPONENT = component(
     "regard_beam_tree",
-    js=script("beam_tree", "nodes.js", "beam_tree.js", saves=True),
-    css=style("beam_tree"),
+    js=script("beam_tree", "nodes.js", "beam_tree.js"),
+    css=style("beam_tree", "buttons", "caption"),
 )
 _LABEL = 9
 
 
-def ids_of(beam: Beam, place: Place) -> tuple[int, ...]:
+def ids_of(beam: Rows, place: Place) -> tuple[int, ...]:
     """The ids of a hypothesis, from its first step on."""
     step, index = place
     ids: list[int] = []
@@ -38,7 +42,7 @@ def ids_of(beam: Beam, place: Place) -> tuple[int, ...]:
 
 
 def pack_tree(
-    beam: Beam,
+    beam: Rows,
     *,
     piece: Callable[[int], str],
     decode: Callable[[Sequence[int]], str],
@@ -70,16 +74,16 @@ def pack_tree(
     return json.dumps({"steps": steps, "forced": forced}, separators=(",", ":")).encode()
 
 
-def places_of(beam: Beam, ids: Sequence[int]) -> frozenset[Place]:
+def places_of(beam: Rows, ids: Sequence[int]) -> frozenset[Place]:
     """The places along `ids`, as far as the beam has them."""
-    found: list[Place] = []
+    places: list[Place] = []
     for step, id_ in enumerate(ids[: len(beam)]):
-        parent = found[-1][1] if found else -1
+        parent = places[-1][1] if places else -1
         index = next((i for i, h in enumerate(beam[step]) if h.id == id_ and h.parent == parent), None)
         if index is None:
             break
-        found.append((step, index))
-    return frozenset(found)
+        places.append((step, index))
+    return frozenset(places)
 
 
 def beam_tree(packed: bytes, *, traced: Iterable[Place], name: str, key: str) -> Place | None:
@@ -90,15 +94,14 @@ def beam_tree(packed: bytes, *, traced: Iterable[Place], name: str, key: str) ->
     For tests: nodes have `data-testid="hypothesis"`, `data-step`, `data-index`, `data-kind` ("live", "finished",
     "pruned") and `data-score`; the line below that describes one is `data-testid="hypothesis-told"`.
     """
-    told = {"name": name, "traced": [list(place) for place in sorted(traced)], "colours": _COLOURS}
-    data = json.dumps(told).encode() + b"\n" + packed
-    result: Any = _COMPONENT(key=key, data=data, on_take_change=lambda: None)
-    value = getattr(result, "take", None)
-    if not isinstance(value, Mapping):
+    header = {"name": name, "traced": [list(place) for place in sorted(traced)], "colours": _COLOURS}
+    result: Any = _COMPONENT(key=key, data=with_header(header, packed), on_take_change=lambda: None)
+    written = written_in(result, "take")
+    if written is None:
         return None
-    step, index = value.get("step"), value.get("index")
+    step, index = written.get("step"), written.get("index")
     sizes = [len(row) for row in json.loads(packed)["steps"]]
-    if not isinstance(step, int) or not isinstance(index, int) or not 0 <= step < len(sizes):
+    if not is_whole(step) or not is_whole(index) or not 0 <= step < len(sizes):
         return None
     return (step, index) if 0 <= index < sizes[step] else None
 
@@ -107,4 +110,4 @@ def _colours(palette: Palette) -> dict[str, str]:
     return {"accent": palette.accent, "muted": palette.muted, "hatch": palette.hatch, "end": palette.series[2]}
 
 
-_COLOURS = {"light": _colours(LIGHT), "dark": _colours(DARK)}
+_COLOURS = of_both_themes(_colours)

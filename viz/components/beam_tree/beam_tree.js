@@ -2,22 +2,22 @@
 
 export default mounted((host) => new Tree(host));
 
-class Tree {
+class Tree extends View {
   constructor(host) {
+    super();
     this.withPruned = true;
-    this.root = make("div", "beam-tree");
+    this.root = make("div", "view beam-tree");
     this.frame = make("div", "scroll", { role: "group", "aria-label": "Beam search as a tree; arrow keys move in it" });
     this.svg = draw("svg");
-    this.told = make("p", "told", { "aria-live": "polite" });
-    this.told.dataset.testid = "hypothesis-told";
+    this.caption = make("p", "caption", { "aria-live": "polite", "data-testid": "hypothesis-told" });
     this.frame.append(this.svg);
-    this.root.append(this.makeHead(), this.frame, this.told);
+    this.root.append(this.makeHead(), this.frame, this.caption);
     this.svg.addEventListener("pointerover", (event) => this.describe(this.nodeAt(event.target)));
     this.svg.addEventListener("pointerleave", () => this.describe(this.at));
     this.svg.addEventListener("focusin", (event) => this.reach(this.nodeAt(event.target)));
     this.svg.addEventListener("click", (event) => this.take(this.nodeAt(event.target)));
     this.svg.addEventListener("keydown", (event) => this.onKey(event));
-    host.append(this.root);
+    this.enter(host);
   }
 
   makeHead() {
@@ -38,13 +38,8 @@ class Tree {
     return head;
   }
 
-  remove() {
-    this.root.remove();
-  }
-
   receive(data, _, setTriggerValue) {
-    const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
-    const text = new TextDecoder().decode(bytes);
+    const text = new TextDecoder().decode(data);
     this.setTriggerValue = setTriggerValue;
     const dark = isDark(this.root);
     if (text === this.text && dark === this.dark) return; // nothing new: the focus stays where it is
@@ -56,7 +51,7 @@ class Tree {
       this.at = undefined;
     }
     Object.assign(this, { text, dark, content, name, ...JSON.parse(content), traced: new Set(traced.map(String)) });
-    for (const [part, colour] of Object.entries(dark ? colours.dark : colours.light)) this.root.style.setProperty(`--${part}`, colour);
+    setColours(this.root, dark ? colours.dark : colours.light);
     this.show();
   }
 
@@ -65,7 +60,7 @@ class Tree {
     const drawn = this.rows.flat().filter((node) => node.drawn);
     const width = 34 + this.rows.length * COLUMN;
     const height = Math.max(...drawn.map((node) => node.y)) + NODE.height + 6;
-    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.svg.setAttribute(name, value);
+    sized(this.svg, width, height);
     const isTraced = (node) => this.traced.has(`${node.step},${node.index}`);
     const edges = drawn.map((node) => edgeOf(this.rows[node.step - 1]?.[node.parent], node, isTraced(node)));
     const titles = this.rows.map((_, step) => draw("text", { class: "number", x: 34 + step * COLUMN + NODE.width / 2, y: 12, "text-anchor": "middle" }, step < this.forced ? `${step + 1} forced` : `${step + 1}`));
@@ -107,7 +102,7 @@ class Tree {
     if (!node) return;
     const text = make("bdi", "", {}, node.text || "(nothing)");
     const rest = inWords(node).slice((node.text || "(nothing)").length);
-    this.told.replaceChildren(text, rest + ".");
+    this.caption.replaceChildren(text, rest + ".");
   }
 
   take(node) {
@@ -117,7 +112,7 @@ class Tree {
   onKey(event) {
     const node = this.nodeAt(event.target);
     if (!node) return;
-    if (event.key === "Enter" || event.key === " ") {
+    if (isPress(event)) {
       event.preventDefault();
       this.take(node);
       return;

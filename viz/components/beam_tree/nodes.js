@@ -1,4 +1,4 @@
-// Where the nodes of a beam's tree stand, and how one is drawn. Stands between save.js and beam_tree.js.
+// Where the nodes of a beam's tree stand, and how one is drawn.
 
 const COLUMN = 118;
 const ROW = 42;
@@ -37,10 +37,7 @@ function nodeOf(node, traced) {
   group.append(draw("text", { x: width / 2, y: 14, "text-anchor": "middle" }, `${node.best ? "★ " : ""}${node.label}`));
   const number = node.kind === "finished" ? `score ${minus(node.score, 2)}` : minus(node.logProbability, 2);
   group.append(draw("text", { class: "number", x: width / 2, y: 27, "text-anchor": "middle" }, number));
-  group.setAttribute("role", "button");
-  group.setAttribute("tabindex", -1);
-  group.setAttribute("aria-label", inWords(node));
-  return group;
+  return filled(group, { role: "button", tabindex: -1, "aria-label": inWords(node) });
 }
 
 function inWords(node) {

@@ -8,33 +8,33 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from model_core.trace import DecodingStep, Token
+from viz.components.packing import LEAST_LOG_PROBABILITY
+from viz.components.pieces import continues_word
 from viz.components.source import script, style
 from viz.theme import visible
 
 BYTE = " (one byte of a character that the vocabulary does not have)"
-LEAST = -1e4
 _component = component(
     "regard.chips",
-    html='<div class="chips" role="list"></div>',
-    css=style("chips"),
+    html='<div class="view chips" role="list"></div>',
+    css=style("chips", "chips"),
     js=script("chips", "chips.js"),
 )
 
 
 def chip_data(tokens: Sequence[Token], steps: Sequence[DecodingStep] = ()) -> list[dict[str, Any]]:
-    """One entry a token: what to show, and in full what it is. `steps` gives predicted tokens their probability."""
+    """One entry per token: its text, and its piece and id in full. `steps` gives predicted tokens their probability."""
     chips: list[dict[str, Any]] = []
     for index, token in enumerate(tokens):
         chip: dict[str, Any] = {"text": visible(token.text), "id": token.id, "special": token.special}
         chip["piece"] = visible(token.piece) + (BYTE if token.piece.startswith("<0x") else "")
-        before = tokens[index - 1] if index else None
-        chip["joined"] = before is not None and not token.special and token.word == before.word
+        chip["joined"] = continues_word(tokens, index)
         if steps:
-            chip["logProbability"] = max(steps[index].log_probability, LEAST)  # JSON has no infinity
+            chip["logProbability"] = max(steps[index].log_probability, LEAST_LOG_PROBABILITY)
         chips.append(chip)
     return chips
 
 
 def chips(label: str, tokens: Sequence[Token], steps: Sequence[DecodingStep] = (), *, key: str) -> None:
-    """Draws the chips of `tokens`; with `steps` (one a token) each says how probable the model found it."""
+    """Draws the chips of `tokens`; with `steps` (one per token) each says how probable the model found it."""
     _component(key=key, data={"label": label, "chips": chip_data(tokens, steps)})

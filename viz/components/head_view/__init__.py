@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from streamlit.components.v2 import component
 
 from model_core.trace import Token
 from model_core.trace.view import AttentionView
-from viz.components.head_view.shown import Memory, Shown, settle
+from viz.components.handshake import remembered
+from viz.components.head_view.shown import Shown, read_shown, settle_shown
+from viz.components.packing import digest_of, packed
 from viz.components.source import script, style
 from viz.theme import cut, palette, visible
 
@@ -22,8 +22,8 @@ __all__ = ["Shown", "head_view"]
 
 _COMPONENT = component(
     "regard_head_view",
-    js=script("head_view", "lines.js", "tokens.js", "head_view.js", saves=True),
-    css=style("head_view"),
+    js=script("head_view", "lines.js", "tokens.js", "head_view.js"),
+    css=style("head_view", "buttons", "caption"),
 )
 _LABEL = 24  # characters of a token beside the lines; the page cuts further where there is no room
 
@@ -44,18 +44,19 @@ def head_view(view: AttentionView, asked: Shown, *, title: str, name: str, dark:
     """
     if view.weights.ndim != 3:
         raise ValueError(f"A head view shows one layer [H, Q, K], not weights of shape {list(view.weights.shape)}.")
-    packed = np.ascontiguousarray(view.weights, "<f4").tobytes() + view.allowed.astype(np.uint8).tobytes()
+    cells = np.ascontiguousarray(view.weights, "<f4").tobytes() + view.allowed.astype(np.uint8).tobytes()
     described = {"title": title, "queries": _queries(view), "keys": _tokens(view.key_tokens), "names": _names(view)}
-    digest = hashlib.blake2b(json.dumps(described).encode() + packed, digest_size=8).hexdigest()
-    remembered: Memory | None = st.session_state.get(f"{key}/memory")
+    digest = digest_of(json.dumps(described).encode() + cells)
     heads, queries, keys = view.weights.shape
     alike = view.site != "cross"
-    memory = settle(remembered, digest, asked, st.session_state.get(key), (heads, queries, keys), alike)
-    st.session_state[f"{key}/memory"] = memory
-    told = {"key": key, "token": memory.token, "shown": asdict(memory.told), "shape": view.weights.shape}
-    told |= {"name": name, "digest": digest, "colors": palette(dark).series, "self": alike, **described}
-    _COMPONENT(key=key, data=json.dumps(told).encode() + b"\n" + packed)
-    return memory.shown
+    agreement = remembered(
+        key,
+        lambda before, state: settle_shown(before, digest, asked, read_shown(state), (heads, queries, keys), alike),
+    )
+    header = {"key": key, "token": agreement.token, "shown": asdict(agreement.sent), "shape": view.weights.shape}
+    header |= {"name": name, "digest": digest, "colors": palette(dark).series, "self": alike, **described}
+    _COMPONENT(key=key, data=packed(header, cells))
+    return agreement.chosen
 
 
 def _names(view: AttentionView) -> dict[str, str]:

@@ -1,35 +1,39 @@
 // The bipartite head view: queries left, keys right, a line for each weight. Python sends all heads of a layer once;
-// heads, threshold and tokens are switched here, at once, and Python is told afterwards.
+// heads, threshold and tokens are switched here, at once, and Python hears of it afterwards.
 
 const HINT =
   "Point at a token for its weights; a click pins it. A double click on a square leaves only that head. " +
   "Keys: arrows move, Enter pins, Escape lets go; O on a square leaves only that head.";
 const PAUSE_MS = 250; // sliding and switching come in runs: Python hears where a run ends
 
-const lastShown = new Map(); // by the caller's key: what a view showed that the page has since mounted anew
-
 export default mounted((host) => new HeadView(host));
 
-class HeadView {
+class HeadView extends View {
+  handshake = new Handshake("shown", (shown) => shown);
+
   constructor(host) {
+    super();
     this.squares = make("div", "squares", { role: "group", "aria-label": "Heads" });
     const range = { type: "range", min: 5, max: 100, step: 5 };
     this.slider = make("input", "", { ...range, "aria-label": "Strongest lines that hold" });
-    this.told = make("output", "told", { "data-testid": "head-count" });
+    this.lineCount = make("output", "", { "data-testid": "head-count" });
     const mass = make("label", "mass");
-    mass.append("Strongest lines that hold ", this.slider, this.told);
+    mass.append("Strongest lines that hold ", this.slider, this.lineCount);
     this.svg = draw("svg", { class: "lines", role: "group" });
     this.all = draw("g", { "aria-hidden": true });
     this.few = draw("g", { "aria-hidden": true });
     this.frame = make("div", "frame");
     this.frame.append(this.svg);
-    this.summary = make("p", "summary", { "aria-live": "polite", "data-testid": "head-summary" });
-    this.root = make("div", "head-view");
+    this.summary = make("p", "caption", { "aria-live": "polite", "data-testid": "head-summary" });
+    this.root = make("div", "view head-view");
     this.root.append(this.squares, mass, this.frame, this.summary, make("p", "hint", {}, HINT), this.saving());
     this.listen();
-    this.sizes = new ResizeObserver(() => this.layOut());
-    this.sizes.observe(this.frame);
-    host.append(this.root);
+    this.enter(host);
+    this.watch(this.frame, () => this.layOut());
+  }
+
+  get shown() {
+    return this.handshake.value;
   }
 
   listen() {
@@ -49,62 +53,44 @@ class HeadView {
   }
 
   saving() {
-    const row = make("div", "saving", { role: "group", "aria-label": "Save" });
-    const name = () => this.view.told.name;
-    const csv = make("button", "save", { type: "button" }, "CSV of the lines shown");
-    csv.addEventListener("click", () => {
+    const name = () => this.view.header.name;
+    const group = saveGroup("the lines", () => this.svg, name);
+    const saveCsv = () => {
       saveBlob(new Blob([linesCsv(this.view, this.linesNow())], { type: "text/csv" }), `${name()}.csv`);
-    });
-    row.append(...saveButtons("the lines", () => this.svg, name), csv);
-    return row;
+    };
+    group.append(makeButton("save", {}, "CSV of the lines shown", saveCsv));
+    return group;
   }
 
-  remove() {
-    clearTimeout(this.pending);
-    this.sizes.disconnect();
-    this.root.remove();
-  }
-
-  // Called when the page first shows the component and after each of its runs.
   receive(data, setStateValue) {
-    this.setStateValue = setStateValue;
-    const { told } = (this.view = readView(data));
-    if (this.token !== told.token) {
-      const last = this.token === undefined && lastShown.get(told.key);
-      clearTimeout(this.pending);
-      this.shown = last?.token === told.token ? last.shown : told.shown;
-      Object.assign(this, { token: told.token, hovered: null, focused: null });
-      lastShown.set(told.key, { token: told.token, shown: this.shown });
-    }
-    const drawn = JSON.stringify([told.digest, told.colors]);
+    const { header } = (this.view = readView(data));
+    if (this.handshake.follow(header, header.shown, setStateValue)) this.hovered = this.focused = null;
+    const drawn = JSON.stringify([header.digest, header.colors]);
     if (drawn !== this.drawn) this.build();
     this.drawn = drawn;
     this.refresh();
   }
 
   build() {
-    const { told, heads } = this.view;
+    const { header, heads } = this.view;
     this.svg.replaceChildren(this.all, this.few);
-    this.svg.setAttribute("aria-label", `${told.title}: ${told.names.query} left, ${told.names.key} right`);
-    this.columns = new Columns(this.svg, told);
+    this.svg.setAttribute("aria-label", `${header.title}: ${header.names.query} left, ${header.names.key} right`);
+    this.columns = new Columns(this.svg, header);
     this.squareOf = Array.from({ length: heads }, (_, head) => this.makeSquare(head));
-    const all = make("button", "every", { type: "button" }, "All");
-    all.addEventListener("click", () => this.change({ heads: this.squareOf.map((_, head) => head) }, PAUSE_MS));
-    this.squares.replaceChildren("Heads ", ...this.squareOf, all);
+    const every = () => this.change({ heads: this.squareOf.map((_, head) => head) }, PAUSE_MS);
+    this.squares.replaceChildren("Heads ", ...this.squareOf, makeButton("every", {}, "All", every));
     this.place = undefined;
   }
 
   makeSquare(head) {
     const name = { "aria-label": `Head ${head + 1}`, title: `Head ${head + 1}; double click: only this one` };
-    const attributes = { type: "button", class: "square", "data-testid": "head-square", ...name };
-    const square = make("button", "", attributes, `${head + 1}`);
-    const { colors } = this.view.told;
-    square.style.setProperty("--head", colors[head % colors.length]);
+    const square = makeButton("square", { "data-testid": "head-square", ...name }, `${head + 1}`, () => this.toggle(head));
+    const { colors } = this.view.header;
+    setColours(square, { head: colors[head % colors.length] });
     const only = () => this.change({ heads: [head] }, PAUSE_MS);
-    square.addEventListener("click", () => this.toggle(head));
     square.addEventListener("dblclick", only);
     square.addEventListener("keydown", (event) => {
-      if (event.key.toLowerCase() !== "o" || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key.toLowerCase() !== "o" || hasModifier(event)) return;
       event.preventDefault();
       event.stopPropagation();
       only();
@@ -122,19 +108,14 @@ class HeadView {
   pin(token) {
     const same = token && this.shown.pin === token.side && this.shown[token.side] === token.index;
     if (!token || same) return this.change({ pin: null });
-    const marks = this.view.told.self ? { query: token.index, key: token.index } : { [token.side]: token.index };
+    const marks = this.view.header.self ? { query: token.index, key: token.index } : { [token.side]: token.index };
     this.change({ ...marks, pin: token.side });
   }
 
   change(change, pause = 0) {
-    const shown = { ...this.shown, ...change };
-    this.shown = shown;
-    lastShown.set(this.view.told.key, { token: this.token, shown });
+    this.handshake.set({ ...this.shown, ...change });
     this.refresh();
-    clearTimeout(this.pending);
-    const tell = () => this.setStateValue("shown", { ...shown, token: this.token });
-    if (pause) this.pending = setTimeout(tell, pause);
-    else tell();
+    this.handshake.report(pause);
   }
 
   get pinned() {
@@ -158,14 +139,14 @@ class HeadView {
   // All that depends on heads and threshold; then the lines, where there is room for them.
   refresh() {
     const { heads, mass } = this.shown;
-    const { told, weights, allowed } = this.view;
+    const { allowed } = this.view;
     this.kept = strongestLines(this.view, mass);
     this.squareOf.forEach((square, head) => square.setAttribute("aria-pressed", heads.includes(head)));
     this.slider.value = mass;
     this.slider.setAttribute("aria-valuetext", `${mass} % of each row's weight`);
     const count = shownLines(this.view, this.kept, heads).length;
     const cells = allowed.reduce((sum, cell) => sum + cell, 0) * heads.length;
-    this.told.textContent = ` ${mass} % of each row: showing ${count} of ${cells} lines`;
+    this.lineCount.textContent = ` ${mass} % of each row: showing ${count} of ${cells} lines`;
     if (this.place) this.draw();
     else this.layOut();
   }
@@ -174,10 +155,7 @@ class HeadView {
     const width = this.frame.clientWidth;
     if (!width || !this.columns) return;
     this.place = this.columns.place(width, getComputedStyle(this.root).fontFamily);
-    const { height } = this.place;
-    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
-      this.svg.setAttribute(name, value);
-    }
+    sized(this.svg, width, this.place.height);
     this.draw();
   }
 
@@ -197,11 +175,11 @@ class HeadView {
     const focusable = this.focused ?? this.pinned ?? { side: "query", index: 0 };
     this.columns.show({ active, pinned: this.pinned, marked: shown, weights, focusable });
     const parts = summarise(view, shown, active, weights, this.linesNow(null));
-    this.summary.replaceChildren(...parts.map((text, i) => make(i % 2 ? "bdi" : "span", "", {}, text)));
+    this.summary.replaceChildren(...sentenceOf(parts));
   }
 
   onTokenKey(event, token) {
-    if (!token || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!token || hasModifier(event)) return;
     const { side, index } = token;
     const size = { query: this.view.rows, key: this.view.columns };
     const across = [other(side), Math.min(index, size[other(side)] - 1)];
@@ -214,7 +192,7 @@ class HeadView {
       ArrowRight: side === "query" ? across : [side, index],
     };
     if (moves[event.key]) this.columns.focus(...moves[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.pin(token);
+    else if (isPress(event)) this.pin(token);
     else if (event.key === "Escape") this.pin(null);
     else return;
     event.preventDefault();
@@ -223,7 +201,7 @@ class HeadView {
 }
 
 /** The view's main numbers in a sentence, in parts, every second one the text of a token. */
-function summarise({ told, heads: count, weights }, { heads }, active, beside, lines) {
+function summarise({ header, heads: count, weights }, { heads }, active, beside, lines) {
   if (!heads.length) return ["No head is switched on: press a square."];
   const several = heads.length === count ? `all ${count}` : `${heads.length} of ${count}`;
   const which = heads.length === 1 ? `head ${heads[0] + 1}` : `mean of ${several} heads`;
@@ -231,10 +209,10 @@ function summarise({ told, heads: count, weights }, { heads }, active, beside, l
     const best = strongestOf({ weights }, lines);
     if (!best) return ["No line holds any weight."];
     const start = `Strongest line: ${weights[best.at].toFixed(2)} in head ${best.head + 1}, from `;
-    return [start, told.queries[best.row].full, " to ", told.keys[best.key].full, "."];
+    return [start, header.queries[best.row].full, " to ", header.keys[best.key].full, "."];
   }
   const query = active.side === "query";
-  const [own, others] = query ? [told.queries, told.keys] : [told.keys, told.queries];
+  const [own, others] = query ? [header.queries, header.keys] : [header.keys, header.queries];
   const token = own[active.index];
   const predicts = token.predictsFull === undefined ? [] : [", which predicts ", token.predictsFull];
   const verb = `, ${query ? "looks at" : "is looked at by"} (${which}): `;

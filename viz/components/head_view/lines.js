@@ -1,4 +1,4 @@
-// Which lines there are, and how they are drawn and written down. Stands in front of head_view.js.
+// Which lines there are, and how they are drawn and written down.
 // A map is [head, query, key]; a line's index runs over it row by row.
 
 const LEVELS = 24; // steps of width and opacity: lines of one step and one head are one SVG path, however many they are
@@ -6,11 +6,11 @@ const WIDEST = 6; // pixels of a line of weight 1
 
 /** The bytes that Python packed: a line of JSON, float32 weights, and a byte a cell that says whether it is allowed. */
 function readView(bytes) {
-  const [told, rest] = splitLine(bytes);
-  const [heads, rows, columns] = told.shape;
+  const [header, rest] = splitLine(bytes);
+  const [heads, rows, columns] = header.shape;
   const numbers = rest.slice(0, 4 * heads * rows * columns); // a copy, since floats must be aligned
   const allowed = rest.slice(numbers.length);
-  return { told, heads, rows, columns, weights: new Float32Array(numbers.buffer), allowed };
+  return { header, heads, rows, columns, weights: new Float32Array(numbers.buffer), allowed };
 }
 
 /** For each head and query the strongest keys that together hold `mass` percent of the row: 1 where a line is kept. */
@@ -67,7 +67,7 @@ function strongestOf({ weights }, lines) {
 }
 
 /** Draws lines into a group: heads lie a little apart, so that none hides another. */
-function drawLines(group, { told: { colors }, weights }, lines, heads, place) {
+function drawLines(group, { header: { colors }, weights }, lines, heads, place) {
   const apart = Math.min(4, (0.7 * place.row) / Math.max(heads.length, 1));
   const strokes = new Map();
   for (const { head, row, key, at } of lines) {
@@ -90,16 +90,16 @@ function drawLines(group, { told: { colors }, weights }, lines, heads, place) {
 }
 
 /** The lines as CSV; numbers count from 1, a weight has every digit of a float32. */
-function linesCsv({ told, weights }, lines) {
-  const predicts = told.queries.some((token) => token.predicts !== undefined);
+function linesCsv({ header, weights }, lines) {
+  const predicts = header.queries.some((token) => token.predicts !== undefined);
   const heading = ["head", "query", "query token", ...(predicts ? ["predicts"] : []), "key", "key token", "weight"];
   const rows = lines.map(({ head, row, key, at }) => [
     head + 1,
     row + 1,
-    told.queries[row].text,
-    ...(predicts ? [told.queries[row].predicts] : []),
+    header.queries[row].text,
+    ...(predicts ? [header.queries[row].predicts] : []),
     key + 1,
-    told.keys[key].text,
+    header.keys[key].text,
     Number(weights[at].toPrecision(9)),
   ]);
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);

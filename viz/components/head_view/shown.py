@@ -1,11 +1,12 @@
-"""What the head view shows, when the person in front of the page and the page's script may both say so."""
+"""Heads, lines and tokens that the head view shows, as the person in front of the page or the page's script wants."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
+
+from viz.components.handshake import Agreement, Report, is_whole, read_report, settle
 
 Side = Literal["query", "key"]
 
@@ -22,56 +23,35 @@ class Shown:
     pin: Side | None = None
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What the script knows of a view from one run to the next.
-
-    `view` names what is shown (trace and map); `told` is what the page was last told to show, under a `token` that is
-    new each time; `shown` what it shows now; `reported` what it said last.
-    """
-
-    view: str
-    told: Shown
-    token: str
-    shown: Shown
-    reported: Shown | None = None
+def settle_shown(
+    before: Agreement[Shown] | None,
+    view: str,
+    wish: Shown,
+    report: Report[Shown] | None,
+    sizes: tuple[int, int, int],
+    alike: bool,
+) -> Agreement[Shown]:
+    """Who wins: see `settle`. Another `view` (trace and map) starts with the script's wish; `sizes` are heads, queries
+    and keys."""
+    return settle(before, wish, report, lambda shown: fit_shown(shown, sizes, alike), subject=view, late=False)
 
 
-def settle(
-    memory: Memory | None, view: str, asked: Shown, report: object, sizes: tuple[int, int, int], alike: bool
-) -> Memory:
-    """Who wins: another view starts with what is asked; else a person who has just changed something; else a script
-    that asks for something else than what is shown. `sizes` are heads, queries and keys.
-
-    The page is told (a new token) only where it shows something else already: what a person does is in the page.
-    """
-    asked = fit(asked, sizes, alike)
-    if memory is None or memory.view != view:
-        return Memory(view, asked, secrets.token_hex(4), asked)
-    token, reported = read(report)
-    if reported is not None and token == memory.token and reported != memory.reported:
-        return replace(memory, shown=fit(reported, sizes, alike), reported=reported)
-    if asked != memory.shown:
-        return Memory(view, asked, secrets.token_hex(4), asked)
-    return memory
+def read_shown(state: Any) -> Report[Shown] | None:
+    """From the component's state; None where it holds nothing that the component would report."""
+    return read_report(state, "shown", _shown_of)
 
 
-def read(report: object) -> tuple[str, Shown | None]:
-    """The token and the content of what the page reports; None where it is nothing that the component would say."""
-    value: Any = report.get("shown") if isinstance(report, Mapping) else None
-    if not isinstance(value, Mapping):
-        return "", None
-    token, heads, mass = value.get("token"), value.get("heads"), value.get("mass")
-    query, key, pin = value.get("query"), value.get("key"), value.get("pin")
-    if not isinstance(token, str) or not isinstance(heads, list | tuple) or not isinstance(mass, int):
-        return "", None
-    whole = all(isinstance(head, int) for head in heads)
-    whole = whole and all(at is None or isinstance(at, int) for at in (query, key))
-    return (token, Shown(tuple(heads), mass, query, key, pin)) if whole else ("", None)
+def _shown_of(written: Mapping[str, Any]) -> Shown | None:
+    heads, mass, query, key, pin = (written.get(name) for name in ("heads", "mass", "query", "key", "pin"))
+    if not isinstance(heads, list | tuple) or not is_whole(mass):
+        return None
+    whole = all(map(is_whole, heads)) and all(mark is None or is_whole(mark) for mark in (query, key))
+    return Shown(tuple(heads), mass, query, key, pin) if whole else None
 
 
-def fit(shown: Shown, sizes: tuple[int, int, int], alike: bool) -> Shown:
-    """What of it exists in a view of this size. Where both sides are one sentence (`alike`), a mark stands on both."""
+def fit_shown(shown: Shown, sizes: tuple[int, int, int], alike: bool) -> Shown:
+    """The part of it that exists in a view of this size. Where both sides are one sentence (`alike`), a mark stands on
+    both."""
     heads, queries, keys = sizes
     marks = [
         at if at is not None and 0 <= at < size else None for at, size in ((shown.query, queries), (shown.key, keys))

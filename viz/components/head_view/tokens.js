@@ -1,4 +1,4 @@
-// The two columns of tokens: where they stand, what is written beside them. Stands in front of head_view.js.
+// The two columns of tokens: where they stand, what is written beside them.
 
 const HEADING = 26; // pixels above the first token
 const NUMBERS = 40; // pixels at either edge, for the weights
@@ -6,14 +6,13 @@ const GAP = 8; // pixels between a token and its lines
 const SIDES = ["query", "key"];
 const other = (side) => (side === "query" ? "key" : "query");
 
-/** The columns of one view, inside an SVG. `listen(event, side, index)` hears what happens to a token. */
+/** The columns of one view, inside an SVG. */
 class Columns {
-  constructor(svg, told) {
-    this.told = told;
-    this.tokens = { query: told.queries, key: told.keys };
+  constructor(svg, { queries, keys, names }) {
+    this.tokens = { query: queries, key: keys };
     this.nodes = {};
     for (const side of SIDES) {
-      const name = told.names[side];
+      const name = names[side];
       const heading = draw("text", { class: "heading", "text-anchor": side === "query" ? "start" : "end" }, name);
       const list = draw("g", { role: "listbox", "aria-label": name });
       this.nodes[side] = this.tokens[side].map((token, index) => this.makeToken(side, token, index));
@@ -51,9 +50,8 @@ class Columns {
       const shared = { width, widest, row, size };
       this.nodes[side].forEach((node, i) => this.placeToken(node, side, texts[i], { ...shared, y: y(i) }));
     }
-    this.queryHeading.setAttribute("x", 0);
-    this.keyHeading.setAttribute("x", width);
-    for (const side of SIDES) this[`${side}Heading`].setAttribute("y", HEADING - 12);
+    filled(this.queryHeading, { x: 0, y: HEADING - 12 });
+    filled(this.keyHeading, { x: width, y: HEADING - 12 });
     return { height: HEADING + most * row + 4, row, y, from: edges.query, to: width - edges.key };
   }
 
@@ -61,13 +59,13 @@ class Columns {
     const left = side === "query";
     text.textContent = label;
     const boxX = left ? NUMBERS - 4 : width - NUMBERS - widest - 4;
-    place(box, { x: boxX, y: y - row / 2 + 1, width: widest + 8, height: row - 2 });
+    filled(box, { x: boxX, y: y - row / 2 + 1, width: widest + 8, height: row - 2 });
     const anchor = left ? "end" : "start";
-    place(text, { x: left ? NUMBERS + widest : width - NUMBERS - widest, y, "text-anchor": anchor, "font-size": size });
-    place(weight, { x: left ? NUMBERS - 8 : width - NUMBERS + 8, y, "text-anchor": anchor, "font-size": 11 });
+    filled(text, { x: left ? NUMBERS + widest : width - NUMBERS - widest, y, "text-anchor": anchor, "font-size": size });
+    filled(weight, { x: left ? NUMBERS - 8 : width - NUMBERS + 8, y, "text-anchor": anchor, "font-size": 11 });
   }
 
-  /** What belongs to the active token: its frame, and the weights beside the tokens of the other side. */
+  /** Shows the active token: its frame, and the weights beside the tokens of the other side. */
   show({ active, pinned, marked, weights, focusable }) {
     const strongest = weights ? Math.max(...weights.filter((weight) => !Number.isNaN(weight))) : NaN;
     for (const side of SIDES) {
@@ -88,16 +86,4 @@ class Columns {
     this.nodes[side][index].group.focus({ preventScroll: true });
     this.nodes[side][index].group.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
-}
-
-function place(element, attributes) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-}
-
-/** The text, or as many of its letters as there is room for and an ellipsis. */
-function fitted(measure, text, room) {
-  if (measure.measureText(text).width <= room) return text;
-  const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
-  while (letters.length > 1 && measure.measureText(letters.join("") + "…").width > room) letters.pop();
-  return letters.join("") + "…";
 }

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
-
-import streamlit as st
 from streamlit.components.v2 import component
 
 from model_core.trace import Site
-from viz.components.map_picker.choice import Choice, Picked, settle
+from viz.components.colours import of_both_themes
+from viz.components.handshake import remembered
+from viz.components.map_picker.choice import Choice, read_choice, settle_choice
 from viz.components.map_picker.pack import pack_maps, packed_shapes
-from viz.components.memory import Memory
+from viz.components.packing import packed as with_header
 from viz.components.source import script, style
-from viz.theme import DARK, LIGHT
 
 __all__ = ["Choice", "map_picker", "pack_maps"]
 
 _COMPONENT = component(
     "regard_map_picker",
-    js=script("map_picker", "maps.js", "map_picker.js", saves=True),
-    css=style("map_picker", saves=True),
+    js=script("map_picker", "maps.js", "map_picker.js"),
+    css=style("map_picker", "save", "caption"),
 )
-_COLORS = {
-    name: {"scale": palette.sequential, "hatch": palette.hatch} for name, palette in (("light", LIGHT), ("dark", DARK))
-}
+_COLORS = of_both_themes(lambda palette: {"scale": palette.sequential, "hatch": palette.hatch})
 
 
 def map_picker(
@@ -50,10 +46,9 @@ def map_picker(
         ValueError: `packed` was not made by pack_maps, or there is no such site.
     """
     shapes = packed_shapes(packed)
-    remembered: Memory[Choice] | None = st.session_state.get(f"{key}/memory")
-    memory = settle(remembered, site, layer, head, Picked.read(st.session_state.get(key)), shapes)
-    st.session_state[f"{key}/memory"] = memory
-    told = {"key": key, "token": memory.token, "choice": memory.told._asdict(), "colors": _COLORS}
-    told["name"] = name
-    _COMPONENT(key=key, data=json.dumps(told).encode() + b"\n" + packed)
-    return memory.chosen
+    agreement = remembered(
+        key, lambda before, state: settle_choice(before, site, layer, head, read_choice(state), shapes)
+    )
+    header = {"key": key, "token": agreement.token, "choice": agreement.sent._asdict(), "colors": _COLORS, "name": name}
+    _COMPONENT(key=key, data=with_header(header, packed))
+    return agreement.chosen

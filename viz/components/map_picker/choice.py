@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from model_core.trace import SITES, Site
-from viz.components import memory
+from viz.components.handshake import Agreement, Report, is_whole, read_report, settle
 from viz.components.map_picker.pack import Shape
 
 
@@ -19,37 +18,33 @@ class Choice(NamedTuple):
     head: int | None
 
 
-@dataclass(frozen=True)
-class Picked(memory.Reported[Choice]):
-    """What the component in the page reports: a choice."""
-
-    @classmethod
-    def read(cls, state: Any) -> Picked | None:
-        """From the component's state; None where it holds no choice, or none that a component would make."""
-        value = state.get("choice") if isinstance(state, Mapping) else None
-        if not isinstance(value, Mapping):
-            return None
-        site, layer, head, token = (value.get(name) for name in ("site", "layer", "head", "token"))
-        if site not in SITES or not isinstance(token, str) or not isinstance(layer, int):
-            return None
-        return cls(Choice(site, layer, head), token) if head is None or isinstance(head, int) else None
+def read_choice(state: Any) -> Report[Choice] | None:
+    """From the component's state; None where it holds no choice, or none that a component would make."""
+    return read_report(state, "choice", _choice_of)
 
 
-def settle(
-    before: memory.Memory[Choice] | None,
+def _choice_of(written: Mapping[str, Any]) -> Choice | None:
+    site, layer, head = (written.get(name) for name in Choice._fields)
+    if site not in SITES or not is_whole(layer):
+        return None
+    return Choice(site, layer, head) if head is None or is_whole(head) else None
+
+
+def settle_choice(
+    before: Agreement[Choice] | None,
     site: Site,
     layer: int | None,
     head: int | None,
-    picked: Picked | None,
+    report: Report[Choice] | None,
     shapes: Mapping[Site, Shape],
-) -> memory.Memory[Choice]:
-    """Who wins: see `viz.components.memory`. `layer` None is no wish: the one chosen before, at first the last."""
+) -> Agreement[Choice]:
+    """Who wins: see `settle`. `layer` None is no wish: the one chosen before, at first the last."""
     if layer is None:
         layer = before.chosen.layer if before else shapes[site][0] - 1
-    return memory.settle(before, Choice(site, layer, head), picked, lambda choice: fit(choice, shapes))
+    return settle(before, Choice(site, layer, head), report, lambda choice: fit_choice(choice, shapes))
 
 
-def fit(choice: Choice, shapes: Mapping[Site, Shape]) -> Choice:
+def fit_choice(choice: Choice, shapes: Mapping[Site, Shape]) -> Choice:
     """The choice where it exists; a layer past the last becomes the last, a head that is not there the mean.
 
     Raises:

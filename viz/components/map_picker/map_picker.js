@@ -1,46 +1,41 @@
 // Thumbnails of all attention maps. Python sends them once a trace (pack.py says how); choosing happens here, at once,
-// and Python is told afterwards. A token is data: it goes into the page by textContent and attributes only.
+// and Python hears of it afterwards. A token is data: it goes into the page by textContent and attributes only.
 
 const KEYBOARD_PAUSE_MS = 120; // arrow keys come in runs: Python hears where a run ends
 
-const lastChoices = new Map(); // by the caller's key: where a picker stood that the page has since mounted anew
-
 export default mounted((host) => new Picker(host));
 
-class Picker {
+class Picker extends View {
+  handshake = new Handshake("choice", (choice) => choice);
+
   constructor(host) {
+    super();
     this.tabs = Object.keys(SITES).map((site) => this.makeTab(site));
     this.grid = make("div", "grid", { role: "grid" });
     this.caption = make("p", "caption");
-    this.root = make("div", "picker");
-    const saving = make("div", "saving", { role: "group", "aria-label": "Save" });
-    saving.append(...saveButtons("all maps", () => this.grid, () => `${this.told.name}-${this.choice.site.replace("_", "-")}`));
+    this.root = make("div", "view picker");
+    const saving = saveGroup("all maps", () => this.grid, () => `${this.name}-${this.choice.site.replace("_", "-")}`);
     this.root.append(make("div", "tabs", { role: "tablist", "aria-label": "Attention" }), this.grid, this.caption, saving);
     this.root.firstChild.append(...this.tabs);
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.grid.addEventListener("pointerover", ({ target }) => this.describe(target.closest(".cell")));
     this.grid.addEventListener("pointerleave", () => this.describe(null));
-    this.sizes = new ResizeObserver(() => this.paintAll());
-    this.sizes.observe(this.grid);
-    host.append(this.root);
+    this.enter(host);
+    this.watch(this.grid, () => this.paintAll());
   }
 
-  remove() {
-    clearTimeout(this.pending);
-    this.sizes.disconnect();
-    this.root.remove();
+  get choice() {
+    return this.handshake.value;
   }
 
-  // Called when the page first shows the component, after each of its runs, and when its colours change.
   receive(data, setStateValue) {
-    const [told, packed] = splitLine(data);
+    const [header, packed] = splitLine(data);
     const [{ digest, shapes }, deflated] = splitLine(packed);
-    this.told = told;
-    this.setStateValue = setStateValue;
-    const { scale, hatch } = isDark(this.root) ? told.colors.dark : told.colors.light;
-    this.colors = lookUpTable(scale);
-    this.root.style.setProperty("--hatch", hatch);
-    this.follow(told);
+    this.name = header.name;
+    const { scale, hatch } = ofTheme(this.root, header.colors);
+    this.colors = pixelsOf(colourLevels(scale, LEVELS));
+    setColours(this.root, { hatch });
+    this.handshake.follow(header, header.choice, setStateValue);
     if (digest === this.digest) return this.show();
     this.digest = digest;
     this.shapes = shapes;
@@ -52,16 +47,6 @@ class Picker {
     );
   }
 
-  // Python overrules the choice by a new token; a token that was obeyed before is no news.
-  follow({ key, token, choice }) {
-    if (this.token === token) return;
-    clearTimeout(this.pending);
-    const last = this.token === undefined && lastChoices.get(key);
-    this.token = token;
-    this.choice = last?.token === token ? last.choice : choice;
-    lastChoices.set(key, { token, choice: this.choice });
-  }
-
   choose(change, pause = 0) {
     const choice = { ...this.choice, ...change };
     const [layers, heads] = this.shapes[choice.site];
@@ -69,13 +54,9 @@ class Picker {
     if (choice.head >= heads) choice.head = null;
     const changed = Object.keys(choice).some((name) => choice[name] !== this.choice[name]);
     if (!changed) return;
-    this.choice = choice;
-    lastChoices.set(this.told.key, { token: this.token, choice });
+    this.handshake.set(choice);
     this.show();
-    clearTimeout(this.pending);
-    const tell = () => this.setStateValue("choice", { ...choice, token: this.token });
-    if (pause) this.pending = setTimeout(tell, pause);
-    else tell();
+    this.handshake.report(pause);
   }
 
   show() {
@@ -133,11 +114,10 @@ class Picker {
   }
 
   makeTab(site) {
-    const tab = make("button", "tab", { type: "button", role: "tab", "aria-label": SITES[site] });
+    const tab = makeButton("tab", { role: "tab", "aria-label": SITES[site] }, "", () => this.choose({ site }));
     const [name] = SITES[site].split("-attention");
     tab.append(name, make("span", "rest", {}, "-attention")); // narrow pages hide the rest
     Object.assign(tab.dataset, { testid: "map-site", site });
-    tab.addEventListener("click", () => this.choose({ site }));
     return tab;
   }
 
@@ -176,11 +156,11 @@ class Picker {
     const cell = pointed ?? this.grid.querySelector('[aria-selected="true"]');
     if (!this.maps || !cell) return;
     const parts = this.sentence(...this.placeOf(cell));
-    this.caption.replaceChildren(...parts.map((text, i) => make(i % 2 ? "bdi" : "span", "", {}, text)));
+    this.caption.replaceChildren(...sentenceOf(parts));
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (hasModifier(event)) return;
     const onTab = event.target.closest?.(".tab");
     const move = onTab ? this.tabAfter(event.key) : this.cellAfter(event.key);
     if (!move) return;

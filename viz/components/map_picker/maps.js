@@ -1,4 +1,4 @@
-// The bytes that pack.py made, and their pictures. Comes before map_picker.js in the same module.
+// The bytes that pack.py made, and their pictures.
 
 const LEVELS = 63; // of a weight's root, as in pack.py
 const SITES = {
@@ -47,21 +47,9 @@ function rootsOf({ roots, count, heads }, layer, head) {
   return mean;
 }
 
-function rgb(hex) {
-  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-}
-
-// A colour a level, as the pixels of an ImageData read them.
-function lookUpTable(stops) {
-  const table = new Uint8ClampedArray(4 * (LEVELS + 1));
-  const colors = stops.map(rgb);
-  for (let i = 0; i <= LEVELS; i++) {
-    const place = (i / LEVELS) * (colors.length - 1);
-    const low = Math.min(Math.floor(place), colors.length - 2);
-    const mixed = colors[low].map((c, n) => c + (place - low) * (colors[low + 1][n] - c));
-    table.set([...mixed, 255], 4 * i);
-  }
-  return new Uint32Array(table.buffer);
+// Opaque colours, one number per colour, as the pixels of an ImageData are read.
+function pixelsOf(colors) {
+  return new Uint32Array(Uint8ClampedArray.from(colors.flatMap((color) => [...color, 255])).buffer);
 }
 
 // The map in the canvas's own pixels. A pixel that covers several weights shows the strongest: averages would

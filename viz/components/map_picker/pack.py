@@ -10,8 +10,6 @@ as one byte each, 0 to LEVELS: of a causal site a triangle, not the square.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import zlib
 from typing import Any
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 
 from model_core.trace import SITES, AttentionMaps, Site, Tokens, TranslationTrace
 from model_core.trace.view import strongest
+from viz.components.packing import digest_of, header_of, packed
 from viz.theme import visible
 
 Shape = tuple[int, int, int, int]
@@ -38,22 +37,18 @@ def pack_maps(trace: TranslationTrace) -> bytes:
     """
     sites = [trace.maps(site) for site in SITES]
     described = {maps.site: _described(maps) for maps in sites}
-    stream = _deflated(b"".join((_json_line(described), *map(_cells, sites))))
-    digest = hashlib.blake2b(stream, digest_size=8).hexdigest()
-    return _json_line({"digest": digest, "shapes": {maps.site: maps.weights.shape for maps in sites}}) + stream
+    stream = _deflated(packed(described, b"".join(map(_cells, sites))))
+    shapes = {maps.site: maps.weights.shape for maps in sites}
+    return packed({"digest": digest_of(stream), "shapes": shapes}, stream)
 
 
-def packed_shapes(packed: bytes) -> dict[Site, Shape]:
+def packed_shapes(content: bytes) -> dict[Site, Shape]:
     """`[L, H, Q, K]` of each site, from what pack_maps made. Raises ValueError where it is something else."""
     try:
-        shapes = json.loads(packed[: packed.index(b"\n")])["shapes"]
+        shapes = header_of(content)["shapes"]
         return {site: tuple(shapes[site]) for site in SITES}
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"These {len(packed)} bytes are no maps that pack_maps made.") from error
-
-
-def _json_line(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"  # a text's own newlines are escaped in JSON
+        raise ValueError(f"These {len(content)} bytes are no maps that pack_maps made.") from error
 
 
 def _deflated(content: bytes) -> bytes:

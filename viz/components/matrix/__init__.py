@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,20 +9,20 @@ import streamlit as st
 from numpy.typing import ArrayLike
 from streamlit.components.v2 import component
 
-from viz.components.matrix.choice import Cell, Picked, settle
+from viz.components.colours import of_both_themes
+from viz.components.handshake import remembered
+from viz.components.matrix.choice import Cell, read_cell, settle_cell
 from viz.components.matrix.pack import fitted, pack_matrix
-from viz.components.memory import Memory
+from viz.components.packing import packed
 from viz.components.source import script, style
-from viz.theme import DARK, LIGHT
 
 __all__ = ["Cell", "fitted_limits", "matrix"]
 
 _COMPONENT = component(
     "regard_matrix",
-    js=script("matrix", "draw.js", "matrix.js", saves=True),
-    css=style("matrix", saves=True),
+    js=script("matrix", "draw.js", "matrix.js"),
+    css=style("matrix", "save", "caption"),
 )
-_THEMES = {"light": LIGHT, "dark": DARK}
 
 
 def matrix(
@@ -43,10 +42,10 @@ def matrix(
     column: int | tuple[int, int] | None = None,
     on_pick: Callable[[int, int], None] | None = None,
 ) -> Cell | None:
-    """Draws `values [R, C]` with R `rows` and C `columns` as labels (None: no labels; hover then tells the numbers,
+    """Draws `values [R, C]` with R `rows` and C `columns` as labels (None: no labels; hover then shows the numbers,
     from 1) and returns the chosen cell as (row, column) from 0.
 
-    What comes back is what a person has just picked (click, or arrow keys and Enter), else `selected`, else what was
+    The result is the cell that a person has just picked (click, or arrow keys and Enter), else `selected`, else the one
     chosen before if the matrix still has it. `on_pick(row, column)` is called before the rerun at each pick, also of
     the cell that is chosen already: what a switch needs. Two matrices in a page need two keys.
 
@@ -58,31 +57,27 @@ def matrix(
     to 28 pixels high, and thinner where there are many.
 
     For tests: `data-testid="matrix"` with `data-name`, `data-row`, `data-column` (the chosen cell's, from 0, or empty),
-    `data-low` and `data-high`; its `[role=status]` tells the cell that is pointed at or chosen.
+    `data-low` and `data-high`; its `[role=status]` describes the cell that is pointed at or chosen.
 
     Raises:
         ValueError: `values` is not a matrix with at least one cell, or labels or mask do not fit it.
     """
     header, cells = pack_matrix(values, rows, columns, name, masked, limits, diverging)
-    remembered: Memory[Cell | None] | None = st.session_state.get(f"{key}/memory")
-    picked = Picked.read(st.session_state.get(key))
-    memory = settle(remembered, selected, picked, (header["shape"][0], header["shape"][1]))
-    st.session_state[f"{key}/memory"] = memory
-    header |= {"key": key, "token": memory.token, "selected": memory.told, "height": height, "corner": corner}
+    shape = (header["shape"][0], header["shape"][1])
+    agreement = remembered(key, lambda before, state: settle_cell(before, selected, read_cell(state), shape))
+    header |= {"key": key, "token": agreement.token, "selected": agreement.sent, "height": height, "corner": corner}
     header |= {"row": row, "column": column}
-    header["colors"] = {
-        theme: {"scale": list(palette.diverging if diverging else palette.sequential), "hatch": palette.hatch}
-        for theme, palette in _THEMES.items()
-    }
+    header["colors"] = of_both_themes(
+        lambda palette: {"scale": palette.diverging if diverging else palette.sequential, "hatch": palette.hatch}
+    )
 
-    def tell() -> None:
-        now = Picked.read(st.session_state.get(key))
-        if on_pick is not None and now is not None and now.value is not None:
-            on_pick(*now.value)
+    def hear_pick() -> None:
+        report = read_cell(st.session_state.get(key))
+        if on_pick is not None and report is not None and report.value is not None:
+            on_pick(*report.value)
 
-    data = json.dumps(header, separators=(",", ":")).encode() + b"\n" + cells
-    _COMPONENT(key=key, data=data, on_cell_change=tell)
-    return memory.chosen
+    _COMPONENT(key=key, data=packed(header, cells), on_cell_change=hear_pick)
+    return agreement.chosen
 
 
 def fitted_limits(values: ArrayLike, diverging: bool) -> tuple[float, float]:

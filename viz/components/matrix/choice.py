@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from viz.components import memory
+from viz.components.handshake import Agreement, Report, is_whole, read_report, settle
 
 Cell = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Picked(memory.Reported[Cell | None]):
-    """What the component in the page reports: a cell, and the pick's number."""
-
-    @classmethod
-    def read(cls, state: Any) -> Picked | None:
-        """From the component's state; None where it holds no cell, or none that a component would make."""
-        value = state.get("cell") if isinstance(state, Mapping) else None
-        if not isinstance(value, Mapping):
-            return None
-        row, column, token, number = (value.get(name) for name in ("row", "column", "token", "number"))
-        if not (isinstance(row, int) and isinstance(column, int) and isinstance(number, int)):
-            return None
-        return cls((row, column), token, number) if isinstance(token, str) else None
+def read_cell(state: Any) -> Report[Cell | None] | None:
+    """From the component's state; None where it holds no cell, or none that a component would make."""
+    return read_report(state, "cell", _cell_of)
 
 
-def settle(
-    before: memory.Memory[Cell | None] | None, wish: Cell | None, picked: Picked | None, shape: tuple[int, int]
-) -> memory.Memory[Cell | None]:
-    """Who wins (see `viz.components.memory`); without a wish, what was chosen before stays. A cell that a matrix of
-    this `shape` does not have is none."""
+def _cell_of(written: Mapping[str, Any]) -> Cell | None:
+    row, column = written.get("row"), written.get("column")
+    return (row, column) if is_whole(row) and is_whole(column) else None
+
+
+def settle_cell(
+    before: Agreement[Cell | None] | None,
+    wish: Cell | None,
+    report: Report[Cell | None] | None,
+    shape: tuple[int, int],
+) -> Agreement[Cell | None]:
+    """Who wins (see `settle`); without a wish, what was chosen before stays. A cell that a matrix of this `shape` does
+    not have is none."""
     wish = wish or (before.chosen if before is not None else None)
-    return memory.settle(before, wish, picked, lambda cell: _fit(cell, shape))
+    return settle(before, wish, report, lambda cell: _fit(cell, shape))
 
 
 def _fit(cell: Cell | None, shape: tuple[int, int]) -> Cell | None:

@@ -1,4 +1,4 @@
-// Where a matrix's cells and labels stand, and how they are painted. Comes before matrix.js in the same module.
+// Where a matrix's cells and labels stand, and how they are painted.
 
 const LEVELS = 255;
 const FONT_SIZE = 11;
@@ -9,16 +9,6 @@ const MOST_HEIGHT = 300;
 const LONGEST_COLUMN_LABEL = 76;
 const NUMBER_ROOM = [37, 16]; // a cell that is larger shows its number
 
-// Colours of LEVELS + 1 equal steps, three bytes each.
-function colorTable(stops) {
-  const colors = stops.map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-  return Array.from({ length: LEVELS + 1 }, (_, level) => {
-    const place = (level / LEVELS) * (colors.length - 1);
-    const below = Math.min(Math.floor(place), colors.length - 2);
-    return colors[below].map((c, i) => Math.round(c + (place - below) * (colors[below + 1][i] - c)));
-  });
-}
-
 function full(value) {
   if (Number.isNaN(value)) return "not a number";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
@@ -28,15 +18,7 @@ function full(value) {
 function short(value) {
   if (!Number.isFinite(value)) return full(value);
   const size = Math.abs(value);
-  const digits = value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);
-  return Number(digits) === 0 ? "0.00" : digits.replace("-", "−");
-}
-
-function fitText(context, text, room) {
-  if (context.measureText(text).width <= room) return text;
-  const letters = Array.from(text);
-  while (letters.length > 1 && context.measureText(`${letters.join("")}…`).width > room) letters.pop();
-  return `${letters.join("")}…`;
+  return minus(value, size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
 function widest(context, labels) {
@@ -86,7 +68,7 @@ function reduced(values, masked, [rows, columns], most) {
 class Drawing {
   constructor(canvas, spec, values, masked, colors) {
     Object.assign(this, { canvas, spec, values, masked });
-    this.colors = colorTable(colors.scale);
+    this.colors = colourLevels(colors.scale, LEVELS);
     this.hatch = colors.hatch;
     this.anyMasked = masked.includes(1);
   }
@@ -106,7 +88,7 @@ class Drawing {
     Object.assign(context, { font, fillStyle: style.color, textBaseline: "middle" });
     this.drawLabels(context, at);
     this.drawCells(context, at, ratio);
-    this.drawLines(context, at, style.getPropertyValue("--st-background-color").trim() || "#fff");
+    this.drawLines(context, at, pageColour(host));
     this.drawNumbers(context, at);
     context.fillStyle = style.color;
     this.drawLegend(context, at);
@@ -114,12 +96,12 @@ class Drawing {
 
   drawLabels(context, at) {
     const { rows, columns, corner } = this.spec;
-    if (corner) context.fillText(fitText(context, corner, at.width), 0, LINE / 2);
+    if (corner) context.fillText(fitted(context, corner, at.width), 0, LINE / 2);
     const everyRow = Math.ceil(LINE / at.cellHeight);
     context.textAlign = "right";
     rows?.forEach((label, row) => {
       const y = at.top + (row + 0.5) * at.cellHeight;
-      if (row % everyRow === 0) context.fillText(fitText(context, label, at.left - 5), at.left - 5, y);
+      if (row % everyRow === 0) context.fillText(fitted(context, label, at.left - 5), at.left - 5, y);
     });
     const { step, upright } = at.labels;
     context.textAlign = upright ? "left" : "center";
@@ -130,7 +112,7 @@ class Drawing {
       context.save();
       context.translate(x, at.top - 4);
       context.rotate(-Math.PI / 2);
-      context.fillText(fitText(context, label, LONGEST_COLUMN_LABEL), 0, 0);
+      context.fillText(fitted(context, label, LONGEST_COLUMN_LABEL), 0, 0);
       context.restore();
     });
     context.textAlign = "left";
@@ -217,7 +199,7 @@ class Drawing {
     const length = Math.max(30, Math.min(90, at.width / 5));
     const gradient = context.createLinearGradient(x, 0, x + length, 0);
     for (let stop = 0; stop <= 16; stop++) {
-      gradient.addColorStop(stop / 16, `rgb(${this.colors[Math.round((stop / 16) * LEVELS)]})`);
+      gradient.addColorStop(stop / 16, cssColour(this.colors[Math.round((stop / 16) * LEVELS)]));
     }
     const text = context.fillStyle;
     context.fillStyle = gradient;

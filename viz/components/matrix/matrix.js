@@ -1,12 +1,13 @@
-// A matrix that one can point at and choose a cell of. Python sends values as bytes (pack.py says how) and is told what
-// is picked. A label is data: it goes into the page by textContent, attributes and the canvas only.
-
-const lastPicks = new Map(); // by the caller's key: which cell was chosen in a matrix that the page mounts anew
+// A matrix that one can point at and choose a cell of. Python sends values as bytes (pack.py says how) and hears which
+// cell is picked. A label is data: it goes into the page by textContent, attributes and the canvas only.
 
 export default mounted((host) => new Matrix(host));
 
-class Matrix {
+class Matrix extends View {
+  handshake = new Handshake("cell", ([row, column]) => ({ row, column, number: Date.now() }));
+
   constructor(host) {
+    super();
     this.canvas = make("canvas", "");
     this.frames = { pointed: make("div", "frame pointed"), chosen: make("div", "frame chosen") };
     this.frames.cursor = make("div", "frame cursor");
@@ -15,14 +16,18 @@ class Matrix {
     this.stage.append(this.canvas, ...Object.values(this.bands), ...Object.values(this.frames));
     this.caption = make("p", "caption", { role: "status" });
     this.saves = saveButtons("the matrix", () => this.canvas, () => this.spec.file);
-    this.root = make("div", "matrix", { "data-testid": "matrix" });
+    this.root = make("div", "view matrix", { "data-testid": "matrix" });
     this.root.append(this.stage, make("div", "below"));
     this.root.lastChild.append(this.caption, ...this.saves);
-    this.pick = this.cursor = this.pointed = null;
+    this.cursor = this.pointed = null;
     this.listen();
-    this.sizes = new ResizeObserver(() => this.draw());
-    host.append(this.root);
-    this.sizes.observe(this.root);
+    this.enter(host);
+    this.watch(this.root, () => this.draw());
+  }
+
+  /** The chosen cell as [row, column]; null where the matrix does not have it. */
+  get pick() {
+    return this.has(this.handshake.value) ? this.handshake.value : null;
   }
 
   listen() {
@@ -36,25 +41,17 @@ class Matrix {
     for (const change of ["focus", "blur"]) this.stage.addEventListener(change, () => this.show());
   }
 
-  remove() {
-    this.sizes.disconnect();
-    this.root.remove();
-  }
-
-  // Called when the page first shows the component, after each of its runs, and when its colours change.
   receive(data, setStateValue) {
     const [spec, rest] = splitLine(data);
     const bytes = rest.slice(); // a copy, since floats must be aligned
     const count = spec.shape[0] * spec.shape[1];
-    this.setStateValue = setStateValue;
     this.spec = spec;
     this.values = new Float32Array(bytes.buffer, bytes.byteOffset, count);
     const masked = bytes.length > 4 * count ? bytes.subarray(4 * count) : new Uint8Array(count);
     this.masked = masked;
-    const background = getComputedStyle(this.root).getPropertyValue("--st-background-color").trim() || "#ffffff";
-    const colors = isLight(pixelOf(background)) ? spec.colors.light : spec.colors.dark;
-    this.drawing = new Drawing(this.canvas, spec, this.values, masked, colors);
-    this.follow(spec);
+    this.drawing = new Drawing(this.canvas, spec, this.values, masked, ofTheme(this.root, spec.colors));
+    this.handshake.follow(spec, spec.selected, setStateValue);
+    if (!this.has(this.cursor)) this.cursor = this.pick;
     this.stage.setAttribute("aria-label", `${spec.alt} Arrow keys move, Enter chooses a cell.`);
     for (const save of this.saves) save.setAttribute("aria-label", `Save ${spec.name} as ${save.textContent}`);
     [this.root.dataset.low, this.root.dataset.high] = spec.limits;
@@ -63,28 +60,15 @@ class Matrix {
     this.draw();
   }
 
-  // Python overrules the choice by a new token; a token that was obeyed before is no news.
-  follow({ key, token, selected }) {
-    if (this.token !== token) {
-      const last = this.token === undefined && lastPicks.get(key);
-      this.token = token;
-      this.pick = last?.token === token ? last.pick : selected;
-      lastPicks.set(key, { token, pick: this.pick });
-    }
-    if (!this.has(this.pick)) this.pick = null;
-    if (!this.has(this.cursor)) this.cursor = this.pick;
-  }
-
   has(cell) {
     return Boolean(cell) && cell.every((n, axis) => n >= 0 && n < this.spec.shape[axis]);
   }
 
   choose(cell) {
-    this.pick = this.cursor = cell;
-    lastPicks.set(this.spec.key, { token: this.token, pick: cell });
+    this.cursor = cell;
+    this.handshake.set(cell);
     this.show();
-    const [row, column] = cell;
-    this.setStateValue("cell", { row, column, token: this.token, number: Date.now() });
+    this.handshake.report();
   }
 
   point(cell) {
@@ -144,14 +128,14 @@ class Matrix {
     this.caption.replaceChildren(...parts);
   }
 
-  named(what, index) {
-    const label = this.spec[`${what}s`]?.[index];
-    const number = `${what} ${index + 1}`;
+  named(axis, index) {
+    const label = this.spec[`${axis}s`]?.[index];
+    const number = `${axis} ${index + 1}`;
     return label && label !== `${index + 1}` ? [`${number} `, make("bdi", "", {}, label)] : [number];
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (hasModifier(event)) return;
     const [row, column] = this.cursor ?? [0, 0];
     const [lastRow, lastColumn] = this.spec.shape.map((size) => size - 1);
     const places = {
@@ -162,7 +146,7 @@ class Matrix {
       Home: [row, 0],
       End: [row, lastColumn],
     };
-    if (event.key === "Enter" || event.key === " ") this.choose([row, column]);
+    if (isPress(event)) this.choose([row, column]);
     else if (places[event.key]) this.cursor = places[event.key];
     else return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-"""A matrix as bytes that matrix.js can read, with what is said about it. Shapes: R row, C column.
+"""A matrix as bytes that matrix.js can read, with its description. Shapes: R row, C column.
 
 Layout: a line of JSON, then R x C float32 values (little endian, row by row), then R x C bytes, 1 where masked,
 unless nothing is.
@@ -35,9 +35,9 @@ def pack_matrix(
         if mask.shape != array.shape:
             raise ValueError(f"{name} has shape {list(array.shape)}, its mask {list(mask.shape)}: they must agree.")
         hidden |= mask
-    for labels, size, what in ((rows, array.shape[0], "rows"), (columns, array.shape[1], "columns")):
+    for labels, size, axis in ((rows, array.shape[0], "rows"), (columns, array.shape[1], "columns")):
         if labels is not None and len(labels) != size:
-            raise ValueError(f"{name} has {size} {what}, but {len(labels)} labels were given for them.")
+            raise ValueError(f"{name} has {size} {axis}, but {len(labels)} labels were given for them.")
     low, high = limits or fitted(array[~hidden], diverging)
     header = {
         "name": name,
@@ -76,9 +76,9 @@ def matrix_alt(
         return f"{count}."
     strength = np.where(masked, -np.inf, np.abs(values) if diverging else values)
     row, column = (int(i) for i in np.unravel_index(int(strength.argmax()), values.shape))
-    what = "the value farthest from 0" if diverging else "the largest value"
+    superlative = "the value farthest from 0" if diverging else "the largest value"
     place = f"row {row + 1}{_quoted(rows, row)}, column {column + 1}{_quoted(columns, column)}"
-    return f"{count}; {what} is {significant(float(values[row, column]), 4)}, at {place}."
+    return f"{count}; {superlative} is {significant(float(values[row, column]), 4)}, at {place}."
 
 
 def _quoted(labels: Sequence[str] | None, index: int) -> str:

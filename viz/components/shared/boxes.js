@@ -1,4 +1,4 @@
-// Boxes with text in them as an SVG, for saving them. Stands between save.js and a component's own script.
+// Boxes with text in them as an SVG, for saving them.
 
 const MARGIN = 4; // around boxes, whose frames would lie on the picture's edge
 
@@ -11,7 +11,7 @@ function svgOfBoxes(host) {
   const texts = textNodes(host).flatMap((node) => linesOf(node).map(([text, place]) => textOf(text, at(place), getComputedStyle(node.parentElement))));
   const right = Math.max(0, ...[...boxes, ...pictures, ...texts].map((node) => Number(node.dataset.right)));
   const [width, height] = [Math.ceil(right + MARGIN), Math.ceil(corner.height + 2 * MARGIN)];
-  const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  const svg = sized(draw("svg"), width, height);
   svg.append(hatches(host), ...boxes, ...pictures, ...texts);
   return svg;
 }

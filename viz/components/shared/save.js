@@ -1,4 +1,4 @@
-// Saving a component's picture. Stands in front of a component's own script.
+// Saving a component's picture.
 
 const SAVED_STYLES = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity",
@@ -21,7 +21,7 @@ function svgLike(picture) {
 /** A canvas knows only its pixels: they go in as they are, at the screen's resolution. */
 function svgAround(canvas) {
   const { width, height } = canvas.getBoundingClientRect();
-  const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  const svg = sized(draw("svg"), width, height);
   svg.append(draw("image", { width, height, href: canvas.toDataURL() }));
   return svg;
 }
@@ -88,11 +88,19 @@ function savePng(picture, name) {
   image.src = address;
 }
 
-/** A button for each format; `picture()` gives the SVG or the canvas, `name()` the file's name without its ending. */
-function saveButtons(what, picture, name) {
-  return Object.entries({ SVG: saveSvg, PNG: savePng, HTML: saveHtml }).map(([format, save]) => {
-    const button = make("button", "save", { type: "button", "aria-label": `Save ${what} as ${format}` }, format);
-    button.addEventListener("click", () => save(picture(), name()));
-    return button;
-  });
+/**
+ * A button for each format. `label` names the picture in words; `picture()` gives the SVG, the canvas or the element,
+ * `name()` the file's name without its ending.
+ */
+function saveButtons(label, picture, name) {
+  return Object.entries({ SVG: saveSvg, PNG: savePng, HTML: saveHtml }).map(([format, save]) =>
+    makeButton("save", { "aria-label": `Save ${label} as ${format}` }, format, () => save(picture(), name())),
+  );
+}
+
+/** The same buttons as a group that has a name. */
+function saveGroup(label, picture, name) {
+  const group = make("div", "saving", { role: "group", "aria-label": "Save" });
+  group.append(...saveButtons(label, picture, name));
+  return group;
 }

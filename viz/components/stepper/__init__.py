@@ -1,26 +1,25 @@
-"""A translation step by step: what is written, what may come next, what is looked at, what the cache holds."""
+"""A translation step by step: pieces written so far, the next one's distribution, attention, content of the cache."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import streamlit as st
 from streamlit.components.v2 import component
 
-from viz.components.memory import Memory
+from viz.components.colours import of_both_themes
+from viz.components.handshake import is_whole, remembered, written_in
+from viz.components.packing import packed as with_header
 from viz.components.source import script, style
-from viz.components.stepper.choice import Reported, settle
+from viz.components.stepper.choice import read_step, settle_step
 from viz.components.stepper.pack import CacheShape, Draw, pack_steps, packed_count, shown_pieces
-from viz.theme import DARK, LIGHT, Palette
+from viz.theme import Palette
 
 __all__ = ["CacheShape", "Draw", "Stepped", "pack_steps", "shown_pieces", "stepper"]
 
 _COMPONENT = component(
     "regard_stepper",
-    js=script("stepper", "next_token.js", "looked_at.js", "stepper.js", saves=True),
-    css=style("stepper"),
+    js=script("stepper", "next_token.js", "looked_at.js", "stepper.js"),
+    css=style("stepper", "buttons", "chips"),
 )
 
 
@@ -46,27 +45,19 @@ def stepper(packed: bytes, *, step: int, name: str, key: str) -> Stepped:
         ValueError: `packed` was not made by pack_steps.
     """
     count = packed_count(packed)
-    remembered: Memory[int] | None = st.session_state.get(f"{key}/memory")
-    memory = settle(remembered, step, Reported.read(st.session_state.get(key)), count)
-    st.session_state[f"{key}/memory"] = memory
-    told = {"key": key, "token": memory.token, "step": memory.told, "name": name, "colours": _COLOURS}
+    agreement = remembered(key, lambda before, state: settle_step(before, step, read_step(state), count))
+    header = {"key": key, "token": agreement.token, "step": agreement.sent, "name": name, "colours": _COLOURS}
     result: Any = _COMPONENT(
-        key=key,
-        data=json.dumps(told).encode() + b"\n" + packed,
-        on_force_change=lambda: None,
-        on_at_change=lambda: None,
+        key=key, data=with_header(header, packed), on_force_change=lambda: None, on_at_change=lambda: None
     )
-    return Stepped(memory.chosen, _forced(getattr(result, "force", None), count))
+    return Stepped(agreement.chosen, _forced(result, count))
 
 
-def _forced(value: Any, count: int) -> tuple[int, int] | None:
+def _forced(result: Any, count: int) -> tuple[int, int] | None:
     """(step, id) from what the component triggered; None where it triggered nothing, or nothing that it would."""
-    if not isinstance(value, Mapping):
-        return None
-    step, id_ = value.get("step"), value.get("id")
-    if not isinstance(step, int) or not isinstance(id_, int) or not 0 <= step < count:
-        return None
-    return step, id_
+    written = written_in(result, "force") or {}
+    step, id_ = written.get("step"), written.get("id")
+    return (step, id_) if is_whole(step) and is_whole(id_) and 0 <= step < count else None
 
 
 def _colours(palette: Palette) -> dict[str, Any]:
@@ -79,4 +70,4 @@ def _colours(palette: Palette) -> dict[str, Any]:
     }
 
 
-_COLOURS = {"light": _colours(LIGHT), "dark": _colours(DARK)}
+_COLOURS = of_both_themes(_colours)

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from viz.components import memory
+from viz.components.handshake import Agreement, Report, is_whole, read_report, settle
 
 
-@dataclass(frozen=True)
-class Reported(memory.Reported[int]):
-    """Where the component says it stands."""
-
-    @classmethod
-    def read(cls, state: Any) -> Reported | None:
-        """From the component's state; None where it holds no step, or none that a component would report."""
-        value = state.get("at") if isinstance(state, Mapping) else None
-        if not isinstance(value, Mapping):
-            return None
-        step, token = value.get("step"), value.get("token")
-        if not isinstance(step, int) or isinstance(step, bool) or not isinstance(token, str):
-            return None
-        return cls(step, token)
+def read_step(state: Any) -> Report[int] | None:
+    """From the component's state; None where it holds no step, or none that a component would report."""
+    return read_report(state, "at", _step_of)
 
 
-def settle(before: memory.Memory[int] | None, wish: int, reported: Reported | None, count: int) -> memory.Memory[int]:
-    """Who wins (see `viz.components.memory`), kept to the `count` steps there are."""
-    return memory.settle(before, wish, reported, lambda step: min(max(step, 0), count - 1))
+def _step_of(written: Mapping[str, Any]) -> int | None:
+    step = written.get("step")
+    return step if is_whole(step) else None
+
+
+def settle_step(before: Agreement[int] | None, wish: int, report: Report[int] | None, count: int) -> Agreement[int]:
+    """Who wins (see `settle`), kept to the `count` steps there are."""
+    return settle(before, wish, report, lambda step: min(max(step, 0), count - 1))

@@ -1,29 +1,12 @@
-// The source as a step looks at it, and what the key/value cache holds then. Stands before stepper.js.
+// The source as a step looks at it, and the content of the key/value cache then.
 
-/** Colour of 0 to 1 on a list of "#rrggbb" in equal steps. */
-function colourAt(scale, share) {
-  const place = Math.min(Math.max(share, 0), 1) * (scale.length - 1);
-  const below = Math.min(Math.floor(place), scale.length - 2);
-  const parts = [scale[below], scale[below + 1]].map((hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
-  return parts[0].map((value, i) => Math.round(value + (parts[1][i] - value) * (place - below)));
-}
-
-/** Black or white, whichever can be read on the colour (relative luminance of WCAG 2). */
-function inkOn(colour) {
-  const [r, g, b] = colour.map((value) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
-}
-
-/** One chip a source token, tinted by its weight, with the weight below. */
+/** One chip per source token, tinted by its weight, with the weight below. */
 function drawLookedAt(row, tokens, weights, scale) {
   const chips = tokens.map((token, index) => {
-    const chip = make("span", "token");
-    const colour = colourAt(scale, Math.sqrt(weights[index]));
-    chip.style.background = `rgb(${colour.join(" ")})`;
-    chip.style.color = inkOn(colour);
+    const chip = make("span", "chip", { role: "listitem" });
+    tint(chip, scale, Math.sqrt(weights[index]));
     Object.assign(chip.dataset, { testid: "looked-at", weight: weights[index].toPrecision(6) });
-    chip.setAttribute("role", "listitem");
-    chip.append(make("bdi", token.special ? "special" : "", {}, token.text), make("small", "", {}, weights[index].toFixed(2)));
+    chip.append(textOfPiece(token), make("small", "", {}, weights[index].toFixed(2)));
     return chip;
   });
   row.replaceChildren(...chips);
@@ -59,10 +42,7 @@ function drawCache(svg, { now, steps, source, width }) {
     }
     top += 18 + 2 * CELL_ROW + 8;
   }
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", top);
-  svg.setAttribute("viewBox", `0 0 ${width} ${top}`);
-  svg.replaceChildren(...nodes);
+  sized(svg, width, top).replaceChildren(...nodes);
 }
 
 function size(bytes) {
@@ -71,14 +51,14 @@ function size(bytes) {
 
 /** The cache in words: shapes, numbers and bytes at a step (from 0). */
 function cacheInWords({ layers, heads, width, bytes }, now, source) {
-  const told = (what, positions, when) => {
+  const describe = (part, positions, when) => {
     const numbers = 2 * layers * heads * positions * width;
     const shape = `[${heads}, ${positions}, ${width}]`;
-    return `${what}: K and V of ${shape} in ${layers === 1 ? "the one layer" : `each of ${layers} layers`} = ${numbers.toLocaleString("en")} numbers, ${size(numbers * bytes)}${when}.`;
+    return `${part}: K and V of ${shape} in ${layers === 1 ? "the one layer" : `each of ${layers} layers`} = ${numbers.toLocaleString("en")} numbers, ${size(numbers * bytes)}${when}.`;
   };
   const more = size(2 * layers * heads * width * bytes);
   return [
-    told("Self-attention", now + 1, `; each step adds ${more}`),
-    told("Cross-attention", source, "; made once, when the source was encoded"),
+    describe("Self-attention", now + 1, `; each step adds ${more}`),
+    describe("Cross-attention", source, "; made once, when the source was encoded"),
   ];
 }

@@ -1,4 +1,4 @@
-// The next-token distribution of one step as an SVG of horizontal bars. Stands between save.js and stepper.js.
+// The next-token distribution of one step as an SVG of horizontal bars. 
 
 const ROW = 26;
 const LABEL = 118; // width of the pieces' column
@@ -10,7 +10,7 @@ function shown(probability) {
   return probability >= 0.0005 || probability === 0 ? probability.toFixed(3) : "< 0.001";
 }
 
-/** What the pieces that are not drawn have together: rounding must not make it negative. */
+/** The probability of all pieces that are not drawn: rounding must not make it negative. */
 function restOf(step, vocabulary) {
   const drawn = step.pieces.reduce((sum, [, , , value]) => sum + Math.exp(value), 0);
   return { count: vocabulary - step.pieces.length, share: Math.min(1, Math.max(0, 1 - drawn)) };
@@ -20,9 +20,7 @@ function restOf(step, vocabulary) {
 function drawBars(svg, step, { vocabulary, width, forced, force }) {
   const rest = restOf(step, vocabulary);
   const height = ROW * (step.pieces.length + 1) + 4;
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  sized(svg, width, height);
   const chosen = step.pieces.find(([id]) => id === step.chosen);
   svg.setAttribute("aria-label", `Next piece: ${chosen[2]}, with probability ${shown(Math.exp(chosen[3]))}`);
   const room = Math.max(20, width - LABEL - NUMBERS);
@@ -50,9 +48,9 @@ function barOf([id, label, piece, value], row, chosen, room, forced, force, shar
   const group = draw("g", { class: kind, transform: `translate(0 ${ROW * row + 2})` });
   Object.assign(group.dataset, { testid: "bar", id, probability: probability.toPrecision(6) });
   const drawn = share === undefined ? "" : off ? ", cut off, never drawn" : `, drawn with ${shown(share)}`;
-  const told = `${piece}: probability ${shown(probability)}, log-probability ${minus(value, 2)}${drawn}`;
+  const inWords = `${piece}: probability ${shown(probability)}, log-probability ${minus(value, 2)}${drawn}`;
   const mark = chosen ? (forced ? "forced by you" : "chosen") : may ? "click to force it and go on from there" : "";
-  group.append(draw("title", {}, mark ? `${told}; ${mark}` : told));
+  group.append(draw("title", {}, mark ? `${inWords}; ${mark}` : inWords));
   group.append(draw("rect", { class: "hit", x: 0, y: 0, width: LABEL + room + NUMBERS, height: ROW }));
   group.append(draw("text", { class: "piece", x: LABEL - 8, y: 17, "text-anchor": "end" }, `${chosen ? (forced ? "⚑ " : "✓ ") : off ? "✗ " : ""}${label}`));
   group.append(draw("rect", { class: "fill", x: LABEL, y: 5, width: Math.max(1, room * probability), height: ROW - 10 }));
@@ -61,7 +59,7 @@ function barOf([id, label, piece, value], row, chosen, room, forced, force, shar
     if (!off) group.append(shareOf(share, room));
   }
   writeNumbers(group, LABEL + room, shown(probability), minus(value, 2));
-  if (may) makePressable(group, `Force ${told}`, () => force(id));
+  if (may) makePressable(group, `Force ${inWords}`, () => force(id));
   return group;
 }
 
@@ -79,18 +77,4 @@ function restRow({ count, share }, row, room, drawn) {
 function writeNumbers(group, left, probability, logarithm) {
   group.append(draw("text", { class: "number", x: left + 58, y: 17, "text-anchor": "end" }, probability));
   group.append(draw("text", { class: "number faint", x: left + NUMBERS - 4, y: 17, "text-anchor": "end" }, logarithm));
-}
-
-/** Click, Enter and the space bar do it; Tab and the arrows up and down reach it. */
-function makePressable(node, label, act) {
-  node.setAttribute("role", "button");
-  node.setAttribute("tabindex", 0);
-  node.setAttribute("aria-label", label);
-  node.addEventListener("click", act);
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    event.stopPropagation();
-    act();
-  });
 }

@@ -5,7 +5,6 @@ Shapes: T target token, S source token. Layout: a line of JSON, then the cross-a
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
@@ -15,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model_core.trace import DecodingStep, Token, TranslationTrace
+from viz.components.packing import LEAST_LOG_PROBABILITY, digest_of, header_of, packed
+from viz.components.pieces import continues_word
 from viz.theme import cut, visible
 
-LEAST = -1e4  # JSON has no infinity
 _LABEL = 16
 
 
 class Draw(Protocol):
-    """What sampling draws from at a step: the number of pieces that are left, and the share of each that is shown."""
+    """The pieces that sampling draws from at a step: how many are left, and the share of each that is shown."""
 
     @property
     def count(self) -> int: ...
@@ -33,7 +33,7 @@ class Draw(Protocol):
 
 @dataclass(frozen=True)
 class CacheShape:
-    """What the key/value cache holds a position: a key and a value of `width` numbers in each head of each layer."""
+    """The size of the key/value cache per position: a key and a value of `width` numbers in each head of each layer."""
 
     layers: int
     heads: int
@@ -78,25 +78,27 @@ def pack_steps(
         "mayForce": may_force,
         "tinted": tinted,
     }
-    digest = hashlib.blake2b(json.dumps(content).encode() + cells, digest_size=8).hexdigest()
-    return json.dumps({"digest": digest, **content}, separators=(",", ":")).encode() + b"\n" + cells
+    digest = digest_of(json.dumps(content).encode() + cells)
+    return packed({"digest": digest, **content}, cells)
 
 
-def packed_count(packed: bytes) -> int:
+def packed_count(content: bytes) -> int:
     """How many steps the bytes hold. Raises ValueError where pack_steps did not make them."""
     try:
-        return len(json.loads(packed[: packed.index(b"\n")])["steps"])
+        return len(header_of(content)["steps"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"These {len(packed)} bytes are no steps that pack_steps made.") from error
+        raise ValueError(f"These {len(content)} bytes are no steps that pack_steps made.") from error
 
 
 def _tokens(tokens: Sequence[Token]) -> list[dict[str, Any]]:
-    found = []
-    for index, token in enumerate(tokens):
-        before = tokens[index - 1] if index else None
-        joined = before is not None and not token.special and not before.special and token.word == before.word
-        found.append({"text": visible(token.text or token.piece), "special": token.special, "joined": joined})
-    return found
+    return [
+        {
+            "text": visible(token.text or token.piece),
+            "special": token.special,
+            "joined": continues_word(tokens, index),
+        }
+        for index, token in enumerate(tokens)
+    ]
 
 
 def shown_pieces(step: DecodingStep) -> list[tuple[int, float]]:
@@ -108,9 +110,11 @@ def shown_pieces(step: DecodingStep) -> list[tuple[int, float]]:
 
 
 def _step(step: DecodingStep, trace: TranslationTrace, draw: Draw | None) -> dict[str, Any]:
-    spelled = [(id_, visible(trace.pieces[id_]), max(value, LEAST)) for id_, value in shown_pieces(step)]
-    pieces = [[id_, cut(piece, _LABEL), piece, round(value, 5)] for id_, piece, value in spelled]
-    told: dict[str, Any] = {"chosen": step.chosen_id, "pieces": pieces}
+    pieces = []
+    for id_, log_probability in shown_pieces(step):
+        piece = visible(trace.pieces[id_])
+        pieces.append([id_, cut(piece, _LABEL), piece, round(max(log_probability, LEAST_LOG_PROBABILITY), 5)])
+    content: dict[str, Any] = {"chosen": step.chosen_id, "pieces": pieces}
     if draw is not None:
-        told["draw"] = {"count": draw.count, "shares": [round(share, 6) for share in draw.shares]}
-    return told
+        content["draw"] = {"count": draw.count, "shares": [round(share, 6) for share in draw.shares]}
+    return content

@@ -1,10 +1,8 @@
-// The steps of a translation. Python sends all of them once; moving happens here, and Python is told where it settles.
+// The steps of a translation. Python sends all of them once; moving happens here, and Python hears where it settles.
 // A token is data: it goes into the page by textContent and attributes only.
 
 const SETTLE_MS = 300;
 const PLAY_MS = 1000;
-
-const lastSteps = new Map(); // by the caller's key: where a stepper stood that the page has since mounted anew
 
 export default mounted((host) => new Stepper(host));
 
@@ -15,15 +13,21 @@ function drawInWords(draw) {
   return ` Sampling draws from ${left}: an outline is the share with which a piece is drawn, ✗ is cut off.`;
 }
 
-class Stepper {
+class Stepper extends View {
+  handshake = new Handshake("at", (step) => ({ step }));
+
   constructor(host) {
-    this.root = make("div", "stepper", { role: "group", "aria-label": "Translation step by step" });
+    super();
+    this.root = make("div", "view stepper", { role: "group", "aria-label": "Translation step by step" });
     this.wordsSaving = this.saving(() => this.words, "pieces");
     this.root.append(this.makeTransport(), this.makeWords(), this.wordsSaving, this.makePanels());
     this.root.addEventListener("keydown", (event) => this.onKey(event));
-    this.sizes = new ResizeObserver(() => this.root.clientWidth !== this.width && this.show());
-    host.append(this.root);
-    this.sizes.observe(this.root);
+    this.enter(host);
+    this.watch(this.root, () => this.root.clientWidth !== this.width && this.show());
+  }
+
+  get step() {
+    return this.handshake.value;
   }
 
   makeTransport() {
@@ -35,11 +39,9 @@ class Stepper {
       ["▶", "Step on", () => this.go(this.step + 1)],
       ["▶|", "Last step", () => this.go(this.count - 1)],
     ];
-    this.buttons = moves.map(([sign, label, act], index) => {
-      const button = make("button", index === 2 ? "play" : "", { type: "button", "aria-label": label, title: label }, sign);
-      button.addEventListener("click", act);
-      return button;
-    });
+    this.buttons = moves.map(([sign, label, act], index) =>
+      makeButton(index === 2 ? "play" : "", { "aria-label": label, title: label }, sign, act),
+    );
     this.slider = make("input", "", { type: "range", min: 1, "aria-label": "Step" });
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value) - 1));
     this.place = make("span", "place", { "aria-live": "polite" });
@@ -71,71 +73,53 @@ class Stepper {
     return panels;
   }
 
-  saving(picture, what) {
+  saving(picture, label) {
     const row = make("div", "saving");
-    row.append(...saveButtons(what, picture, () => `${this.told.name}-${what}-step${this.step + 1}`));
+    row.append(...saveButtons(label, picture, () => `${this.name}-${label}-step${this.step + 1}`));
     return row;
   }
 
   remove() {
-    clearTimeout(this.pending);
     clearInterval(this.playing);
-    this.sizes.disconnect();
-    this.root.remove();
+    super.remove();
   }
 
-  // Called when the page first shows the component, after each of its runs, and when its colours change.
   receive(data, setStateValue, setTriggerValue) {
-    const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);
-    const [told, rest] = splitLine(bytes);
+    const [header, rest] = splitLine(data);
     const [content, cells] = splitLine(rest);
-    Object.assign(this, { told, setStateValue, setTriggerValue, content, count: content.steps.length });
+    Object.assign(this, { name: header.name, setTriggerValue, content, count: content.steps.length });
     this.weights = new Float32Array(cells.slice().buffer);
-    this.colours = isDark(this.root) ? told.colours.dark : told.colours.light;
+    this.colours = ofTheme(this.root, header.colours);
     this.slider.max = this.count;
     const before = `${this.drawn} ${this.step}`;
-    this.follow();
+    if (this.handshake.follow(header, header.step, setStateValue)) this.pause();
+    this.handshake.set(this.within(this.step));
     const drawn = `${content.digest} ${this.colours.accent}`;
     if (`${drawn} ${this.step}` === before) return; // a run that changed nothing here leaves the focus where it is
-    for (const name of ["bar", "accent", "muted", "hatch"]) this.root.style.setProperty(`--${name}`, this.colours[name]);
+    const { bar, accent, muted, hatch } = this.colours;
+    setColours(this.root, { bar, accent, muted, hatch });
     this.drawn = drawn;
     this.buildWords();
     this.show();
   }
 
-  // Python overrules by a new token; a token that was obeyed before is no news.
-  follow() {
-    const { key, token, step } = this.told;
-    if (this.token !== token) {
-      const last = this.token === undefined && lastSteps.get(key);
-      this.token = token;
-      this.step = last?.token === token ? last.step : step;
-      clearTimeout(this.pending);
-      this.pause();
-    }
-    this.step = Math.min(Math.max(this.step, 0), this.count - 1);
-    lastSteps.set(key, { token, step: this.step });
+  within(step) {
+    return Math.min(Math.max(step, 0), this.count - 1);
   }
 
-  go(step, tell = true) {
-    const wanted = Math.min(Math.max(step, 0), this.count - 1);
-    if (tell) this.pause();
+  go(step, byPerson = true) {
+    const wanted = this.within(step);
+    if (byPerson) this.pause();
     if (wanted === this.step) return;
-    this.step = wanted;
-    lastSteps.set(this.told.key, { token: this.token, step: wanted });
+    this.handshake.set(wanted);
     this.show();
-    if (tell) this.tellSoon();
-  }
-
-  tellSoon() {
-    clearTimeout(this.pending);
-    this.pending = setTimeout(() => this.setStateValue("at", { step: this.step, token: this.token }), SETTLE_MS);
+    if (byPerson) this.handshake.report(SETTLE_MS);
   }
 
   toggle() {
     if (this.playing) {
       this.pause();
-      this.tellSoon();
+      this.handshake.report(SETTLE_MS);
       return;
     }
     if (this.step === this.count - 1) this.go(0, false);
@@ -147,7 +131,7 @@ class Stepper {
     this.go(this.step + 1, false);
     if (this.step < this.count - 1) return;
     this.pause();
-    this.tellSoon();
+    this.handshake.report(SETTLE_MS);
   }
 
   pause() {
@@ -165,7 +149,7 @@ class Stepper {
 
   onKey(event) {
     const moves = { ArrowLeft: this.step - 1, ArrowRight: this.step + 1, Home: 0, End: this.count - 1 };
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (hasModifier(event)) return;
     if (event.key in moves) {
       event.preventDefault();
       this.go(moves[event.key]);
@@ -184,31 +168,28 @@ class Stepper {
   }
 
   buildWords() {
-    const words = []; // pieces of one word share a box, so that they stay together where the line ends
-    const chips = this.content.predicted.map((token, index) => {
-      const chip = make("button", "", { type: "button", tabindex: -1 });
-      if (!token.joined || !words.length) words.push(make("span", "word", { role: "listitem" }));
-      words.at(-1).append(chip);
-      chip.append(make("bdi", token.special ? "special" : "", {}, token.text));
-      if (this.content.tinted) this.tint(chip, index);
-      if (this.content.forced.includes(index)) chip.append(make("small", "", {}, "⚑ forced"));
-      chip.addEventListener("click", () => this.go(index));
-      return chip;
-    });
+    this.chips = [];
+    const words = wordsOf(this.content.predicted, (piece, index) => this.makeChip(piece, index), { role: "listitem" });
     const begin = make("span", "written", { role: "listitem" });
-    begin.append(make("bdi", "special", {}, "<s>"));
+    begin.append(textOfPiece({ text: "<s>", special: true }));
     this.wordsSaving.hidden = !this.content.tinted; // without colours they are just words
     this.words.replaceChildren(begin, ...words);
-    this.chips = chips;
+  }
+
+  makeChip(piece, index) {
+    const chip = makeButton("", { tabindex: -1 }, "", () => this.go(index));
+    chip.append(textOfPiece(piece));
+    if (this.content.tinted) this.tintByProbability(chip, index);
+    if (this.content.forced.includes(index)) chip.append(make("small", "", {}, "⚑ forced"));
+    this.chips.push(chip);
+    return chip;
   }
 
   /** The chip of a piece that a person wrote: its colour is its probability, which stands in it, too. */
-  tint(chip, index) {
+  tintByProbability(chip, index) {
     const { chosen, pieces } = this.content.steps[index];
     const probability = Math.exp(pieces.find(([id]) => id === chosen)[3]);
-    const colour = colourAt(this.colours.scale, Math.sqrt(probability));
-    chip.style.background = `rgb(${colour.join(" ")})`;
-    chip.style.color = inkOn(colour);
+    tint(chip, this.colours.scale, Math.sqrt(probability));
     chip.style.opacity = 1;
     chip.dataset.probability = probability.toPrecision(6);
     chip.append(make("small", "", {}, shown(probability)));
@@ -256,8 +237,8 @@ class Stepper {
     this.seenNote.textContent = `Most weight: ${first.weight} on “${first.text}”${then}. A colour stands for the weight's square root.`;
     const width = Math.max(240, Math.floor(this.cache.parentElement.clientWidth));
     drawCache(this.cache, { now: this.step, steps: this.count, source: source.length, width });
-    const told = cacheInWords(cache, this.step, source.length);
-    this.cache.setAttribute("aria-label", told.join(" "));
-    this.cacheNote.textContent = told.join(" ");
+    const inWords = cacheInWords(cache, this.step, source.length).join(" ");
+    this.cache.setAttribute("aria-label", inWords);
+    this.cacheNote.textContent = inWords;
   }
 }

@@ -9,14 +9,15 @@ from typing import Any
 from streamlit.components.v2 import component
 
 from model_core.trace import Tokens
+from viz.components.pieces import continues_word
 from viz.components.source import script, style
 from viz.theme import palette, visible
 
 _component = component(
     "regard.tinted",
-    html='<div class="tinted"></div>',
-    css=style("tinted", saves=True),
-    js=script("tinted", "tinted.js", saves=True),
+    html='<div class="view tinted"></div>',
+    css=style("tinted", "save", "chips"),
+    js=script("tinted", "tinted.js"),
 )
 
 
@@ -42,20 +43,19 @@ class Row:
 
 
 def tinted_data(tokens: Tokens, tints: Sequence[Tint], dark: bool) -> list[dict[str, Any]]:
-    """One entry a token, colours included.
+    """One entry per token, colours included.
 
     Raises:
-        ValueError: there is not one tint a token.
+        ValueError: there is not one tint per token.
     """
     if len(tokens) != len(tints):
         raise ValueError(f"{len(tokens)} tokens can't take {len(tints)} tints.")
     colours = palette(dark)
     entries = []
     for index, (token, tint) in enumerate(zip(tokens, tints, strict=True)):
-        before = tokens[index - 1] if index else None
         entry: dict[str, Any] = {"text": visible(token.text), "special": token.special, "marked": tint.marked}
         entry |= {"note": tint.note, "hint": tint.hint}
-        entry["joined"] = before is not None and not token.special and token.word == before.word
+        entry["joined"] = continues_word(tokens, index)
         if tint.share is not None:
             entry["fill"] = colours.colour_at(tint.share)
             entry["ink"] = "#ffffff" if _is_dark(entry["fill"]) else "#14181d"
@@ -75,5 +75,7 @@ def tinted(rows: Sequence[Row], *, what: str, name: str, dark: bool, key: str) -
 
     For tests: each token has `data-testid="tinted-token"`, and `data-marked="true"` if it is marked.
     """
-    told = [{"label": row.label, "tokens": tinted_data(row.tokens, row.tints, dark), "told": row.told} for row in rows]
-    _component(key=key, data={"rows": told, "what": what, "name": name})
+    entries = [
+        {"label": row.label, "tokens": tinted_data(row.tokens, row.tints, dark), "told": row.told} for row in rows
+    ]
+    _component(key=key, data={"rows": entries, "what": what, "name": name})

@@ -1,7 +1,7 @@
 // Rows of tinted tokens. Every text goes in by textContent: a token is data, never markup.
 
 const makeToken = (token) => {
-  const element = make("span", "token", { role: "listitem" });
+  const element = make("span", "chip", { role: "listitem" });
   element.classList.toggle("special", token.special);
   element.classList.toggle("marked", token.marked);
   element.dataset.testid = "tinted-token";
@@ -16,14 +16,10 @@ const makeToken = (token) => {
   return element;
 };
 
-// Pieces of one word share a box, so that they stay together where the line ends.
 function makeRow({ label, tokens }) {
   const row = make("div", "row", { role: "list", "aria-label": label });
   row.classList.toggle("plain", tokens.every((token) => !token.fill));
-  for (const token of tokens) {
-    if (!token.joined || !row.lastChild) row.append(make("span", "word"));
-    row.lastChild.append(makeToken(token));
-  }
+  row.append(...wordsOf(tokens, makeToken));
   return row;
 }
 
@@ -31,9 +27,8 @@ export default function ({ data, parentElement }) {
   const picture = make("div", "picture");
   for (const row of data.rows) {
     picture.append(makeRow(row));
-    if (row.told) picture.append(make("p", "told", {}, row.told));
+    if (row.told) picture.append(make("p", "below", {}, row.told));
   }
-  const saving = make("div", "saving", { role: "group", "aria-label": "Save" });
-  saving.append(...saveButtons(data.what, () => picture, () => data.name));
+  const saving = saveGroup(data.what, () => picture, () => data.name);
   parentElement.querySelector(".tinted").replaceChildren(picture, saving);
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from model_core.experiments.positions import (
     word_groups,
     words_in_order,
 )
+from model_core.text.words import word_bounds
 from model_core.trace import TranslationTrace
 from model_core.trace.view import AttentionView, view_map
 from model_core.translator import Translator
@@ -33,8 +33,6 @@ from viz.picture import show_figure
 from viz.selection import Selection
 from viz.theme import escape_markdown
 from viz.wording import counted, fixed
-
-_WORD = re.compile(r"\w+['’]?")
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,11 @@ def experiment_panel(translator: Translator, trace: TranslationTrace) -> None:
             selection = choose_map(trace, sites=("encoder_self",))
         with st.container():
             experiment = ask_experiment(trace)
-    found = find_outcome(translator, trace, experiment.change)
+    found, language = find_outcome(translator, trace, experiment.change), translator.languages[1]
     dark = is_dark()
     before = view_map(trace, "encoder_self", selection.layer, selection.head)
-    st.markdown(reading(trace, found, experiment.change))
-    show_words(trace.target_text, found)
+    st.markdown(reading(trace, found, experiment.change, language))
+    show_words(trace.target_text, found, language)
     left, right = st.columns(2, gap="medium")
     with left:
         show_side("As it is", trace.source_text, trace.target_text)
@@ -118,16 +116,18 @@ def show_side(heading: str, source: str, translation: str) -> None:
     st.text(f"→ {translation or '(an empty translation)'}")
 
 
-def words_of(text: str) -> list[str]:
-    """The words as they are compared: lower case, an elision a word of its own ("l'", "homme"), no punctuation, unless
-    there is nothing else."""
-    return _WORD.findall(text.casefold()) or text.split()
+def words_of(text: str, language: str) -> list[str]:
+    """The words as they are compared: lower case, by the language's rule ("l'", "homme"), no punctuation, unless there
+    is nothing else."""
+    folded = text.casefold()
+    units = [folded[start:end] for start, end in word_bounds(folded, language)]
+    return [unit for unit in units if any(map(str.isalnum, unit))] or text.split()
 
 
-def show_words(before: str, after: PositionOutcome) -> None:
+def show_words(before: str, after: PositionOutcome, language: str) -> None:
     """The changed translation word by word: which of them are not the original's."""
-    words = words_of(after.text)
-    kept = words_in_order(words_of(before), words)
+    words = words_of(after.text, language)
+    kept = words_in_order(words_of(before, language), words)
     if not all(kept):
         pairs = zip(words, kept, strict=True)
         marked = [escape_markdown(word) if same else f"**{escape_markdown(f'≠ {word}')}**" for word, same in pairs]
@@ -148,9 +148,9 @@ def show_encoder_map(view: AttentionView, key: str, dark: bool) -> None:
     )
 
 
-def reading(trace: TranslationTrace, found: PositionOutcome, change: PositionChange) -> str:
+def reading(trace: TranslationTrace, found: PositionOutcome, change: PositionChange, language: str) -> str:
     """The outcome in two sentences of computed numbers."""
-    before, after = words_of(trace.target_text), words_of(found.text)
+    before, after = words_of(trace.target_text, language), words_of(found.text, language)
     in_order = sum(words_in_order(before, after))
     shared = f"{_in_common(before, after)} of the original translation's {counted(len(before), 'word')}"
     if found.text == trace.target_text:

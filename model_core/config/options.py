@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from model_core.config import ConfigError, DecodingConfig, Strategy
+from model_core.config.checks import ConfigError
+from model_core.config.decoding import DecodingConfig, Strategy
 
 SAMPLING = ("temperature", "top_k", "top_p", "seed")
 
