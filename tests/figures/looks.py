@@ -115,7 +115,7 @@ def _of_meaning(dark: bool) -> dict[str, go.Figure]:
     return {
         "meaning.across_lines": meaning.across_lines(cosines, unrelated, [1, 2, 3], chosen=2, dark=dark),
         "meaning.own_lines": meaning.own_lines(cosines[:, 0], [1, 2, 3], chosen=2, dark=dark),
-        "meaning.cosine_matrix": meaning.cosine_matrix(cosines[1], [1, 2, 3], dark=dark),
+        "meaning.cosine_heatmap": meaning.cosine_heatmap(cosines[1], [1, 2, 3], dark=dark),
         "meaning.sentence_histogram": meaning.sentence_histogram(unrelated[0], [0.9, -0.5], names, dark=dark),
         "sense_map.sense_map": sense_map.sense_map(
             places, ["x", "y", "z"], ["a", "b", "b"], [False, False, True], [star], dark=dark

@@ -12,7 +12,7 @@ import pytest
 from model_core.trace import Token
 from tests.figures.looks import look
 from viz.components.tinted import Tint, tinted_data
-from viz.figures.meaning import across_lines, cosine_matrix, own_lines, pairs_of, sentence_histogram
+from viz.figures.meaning import across_lines, cosine_heatmap, own_lines, pairs_of, sentence_histogram
 from viz.figures.sense_map import REACH, Star, hover_text, sense_map, separation_lines
 from viz.theme import palette
 from viz.wording import fixed
@@ -72,7 +72,7 @@ def test_lines_to_the_own_embedding(cosines: np.ndarray) -> None:
 
 
 def test_the_matrix_states_its_range_and_its_numbers(cosines: np.ndarray) -> None:
-    figure = cosine_matrix(cosines[1], [1, 2, 4], dark=True)
+    figure = cosine_heatmap(cosines[1], [1, 2, 4], dark=True)
     data, layout = figure.data, figure.layout
     cells, page = (data[0], layout) if isinstance(data, tuple) else (None, layout)
     assert cells is not None and (cells.zmin, cells.zmax) == (-1, 1)

@@ -100,7 +100,7 @@ def test_heatmaps_have_the_palettes_scale_unless_they_name_their_own(dark: bool)
         ("heatmap.attention_heatmap", colours.sequential),
         ("learning.film_strip", colours.sequential),
         ("positions.encoding_heatmap", colours.diverging),
-        ("meaning.cosine_matrix", colours.diverging),
+        ("meaning.cosine_heatmap", colours.diverging),
     ):
         stops = heatmap_stops(figures[name])
         assert [colour for _, colour in stops] == list(scale), name

@@ -62,7 +62,7 @@ def own_lines(own: NDArray[np.float64], numbers: Sequence[int], *, chosen: int, 
     return go.Figure(lines, _layer_layout(colours, "cosine to own embedding", own, own, chosen))
 
 
-def cosine_matrix(cosines: NDArray[np.float64], numbers: Sequence[int], *, dark: bool) -> go.Figure:
+def cosine_heatmap(cosines: NDArray[np.float64], numbers: Sequence[int], *, dark: bool) -> go.Figure:
     """The cosines `[N, N]` of one layer as a square, from -1 to 1."""
     colours = palette(dark)
     names = [str(number) for number in numbers]

@@ -14,7 +14,7 @@ from model_core.experiments.meaning_map import SenseSet
 from model_core.experiments.sense_map import told_sense
 from model_core.translator import Translator
 from viz.appearance import is_dark
-from viz.figures.meaning import across_lines, cosine_matrix, own_lines, pair_name, pairs_of
+from viz.figures.meaning import across_lines, cosine_heatmap, own_lines, pair_name, pairs_of
 from viz.figures.sense_map import Star, sense_map, separation_lines
 from viz.link import DEPTH, SENSE_MAP
 from viz.link_kinds import within
@@ -79,7 +79,7 @@ def similarities(translator: Translator, shared: SharedWord, depth: int) -> None
         show_figure(figure, name="regard-meaning-own", key="own", alt=told, csv=lambda: _own_csv(alike, numbers))
     with right:
         st.markdown(f"**Cosines at layer {depth}**")
-        figure = cosine_matrix(alike.across[depth], numbers, dark=dark)
+        figure = cosine_heatmap(alike.across[depth], numbers, dark=dark)
         told = f"Cosines at layer {depth} between {len(numbers)} sentences."
         table = pd.DataFrame(alike.across[depth], index=numbers, columns=numbers)
         show_figure(figure, name="regard-meaning-pairs", key="pairs", alt=told, csv=table.to_csv)
