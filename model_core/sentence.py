@@ -40,7 +40,12 @@ class SentenceTranslator:
 
     @property
     def tokenizer(self) -> Tokenizer:
+        """The source's, which is the target's too where both languages share a vocabulary."""
         return self.checkpoint.tokenizer
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        return self.checkpoint.target_tokenizer
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -81,14 +86,14 @@ class SentenceTranslator:
         Raises:
             InputError: no translation can begin so.
         """
-        ids = self.prepare(prefix, "The beginning").ids[1:-1] if isinstance(prefix, str) else prefix
+        ids = self._prepare_target(prefix, "The beginning")[:-1] if isinstance(prefix, str) else prefix
         return checked_beginning(ids, self.config.target_vocabulary, length_limit(source.ids, decoding))
 
     def translation(
         self, source: Source, found: Sequence[Decoded], decoding: DecodingConfig, prefix: tuple[int, ...] = ()
     ) -> Translation:
         """The results of a search, with their text."""
-        return Translation(source, self.tokenizer.decode(found[0].ids), tuple(found), decoding, prefix)
+        return Translation(source, self.target_tokenizer.decode(found[0].ids), tuple(found), decoding, prefix)
 
     def _drafts(self, decoding: DecodingConfig, interventions: Interventions) -> bool:
         """Whether a draft serves: one path, the most probable one, of the model as it is."""
@@ -117,7 +122,7 @@ class SentenceTranslator:
                 # The recorded pass tells the alternatives of a single path, for all its steps at once.
                 decoding if decoding.strategy == "beam" else replace(decoding, alternatives=0),
                 interventions=interventions,
-                on_step=None if on_text is None else lambda ids: on_text(self.tokenizer.decode(ids[0])),
+                on_step=None if on_text is None else lambda ids: on_text(self.target_tokenizer.decode(ids[0])),
                 cancelled=cancelled,
                 prefix=prefix,
                 memory=None if exact is None else exact.memory,
@@ -138,7 +143,7 @@ class SentenceTranslator:
         if wanted is None:
             return self._record(self._search(source, decoding, exact, interventions), 0, exact)
         return record(
-            self.tokenizer,
+            (self.tokenizer, self.target_tokenizer),
             self.checkpoint.id,
             source,
             exact,
@@ -155,9 +160,13 @@ class SentenceTranslator:
         search finds can be looked at.
         """
         if isinstance(target, str):
-            return self.prepare(target, "The translation").ids[1:]
+            return self._prepare_target(target, "The translation")
         limit = max(self.max_pieces, length_limit(source.ids, decoding))
         return checked_target(target, self.config.target_vocabulary, limit)
+
+    def _prepare_target(self, text: str, what: str) -> tuple[int, ...]:
+        """`pieces </s>` of a text in the target's language."""
+        return prepare_source(self.target_tokenizer, text, self.max_pieces, what).ids[1:]
 
     def ranks(self, text: str, target: str | Sequence[int], decoding: DecodingConfig | None = None) -> tuple[int, ...]:
         """The place of each id of `target` (as in `Translator.trace`, with </s>) among all that the model might write.
@@ -201,7 +210,7 @@ class SentenceTranslator:
         ids = found.ids if found.finished else (*found.ids, EOS_ID)
         decoding = translation.decoding
         return record(
-            self.tokenizer,
+            (self.tokenizer, self.target_tokenizer),
             self.checkpoint.id,
             translation.source,
             exact,

@@ -3,7 +3,8 @@
     config.json         format, name, kind, task and languages, the model's settings, how it was trained, and the
                         SHA-256 of every other file
     model.safetensors   the weights; shared tables once
-    tokenizer.model     SentencePiece
+    tokenizer.model     SentencePiece: of both languages, or of the source where there is
+    target_tokenizer.model   one for the target alone
     metrics.json        what was measured
     README.md           the model card
 
@@ -30,6 +31,7 @@ from model_core.checkpoint.files import (
     FORMAT,
     METRICS,
     REQUIRED,
+    TARGET_TOKENIZER,
     TOKENIZER,
     WEIGHTS,
     CheckpointError,
@@ -52,7 +54,10 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class Checkpoint:
-    """A checkpoint as loaded. `id` is its name and the first digits of its weights' SHA-256."""
+    """A checkpoint as loaded. `id` is its name and the first digits of its weights' SHA-256.
+
+    `tokenizer` is that of both languages, or of the source where `target` is the target's own.
+    """
 
     name: str
     id: str
@@ -61,6 +66,11 @@ class Checkpoint:
     training: Mapping[str, Any]
     metrics: Mapping[str, Any]
     about: CheckpointAbout = DEFAULT_ABOUT
+    target: Tokenizer | None = None
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        return self.tokenizer if self.target is None else self.target
 
     def __repr__(self) -> str:
         config = self.model.config
@@ -68,8 +78,12 @@ class Checkpoint:
             f"<Checkpoint {self.id}: {self.about.summary}\n"
             f"  {self.model.parameter_count():,} parameters: {config.encoder_depth} + {config.decoder_depth} layers, "
             f"{config.heads} heads, d_model {config.d_model}, d_ff {config.d_ff}, "
-            f"{self.tokenizer.vocabulary_size:,} pieces>"
+            f"{self._pieces()} pieces>"
         )
+
+    def _pieces(self) -> str:
+        source = f"{self.tokenizer.vocabulary_size:,}"
+        return source if self.target is None else f"{source} + {self.target.vocabulary_size:,}"
 
 
 def save_checkpoint(
@@ -83,9 +97,11 @@ def save_checkpoint(
     metrics: Mapping[str, Any] | None = None,
     extra_files: tuple[str, ...] = (),
     about: CheckpointAbout = DEFAULT_ABOUT,
+    target_tokenizer: Tokenizer | None = None,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Writes a checkpoint. `extra_files` are files already in the folder that belong to it.
+    """Writes a checkpoint. `extra_files` are files already in the folder that belong to it; `target_tokenizer` is given
+    where the target has a vocabulary of its own.
 
     Weights are stored as `dtype` and loaded as float32: float16 halves the file.
 
@@ -98,13 +114,15 @@ def save_checkpoint(
         METRICS: json_bytes(metrics or {}),
         CARD: card.encode(),
     }
+    if target_tokenizer is not None:
+        contents[TARGET_TOKENIZER] = target_tokenizer.serialized
     config = {
         "format": FORMAT,
         "name": name,
         "about": about.to_json(),
         "model": to_json(model.config),
         "training": dict(training or {}),
-        "sha256": dict.fromkeys((*REQUIRED, *extra_files), ""),
+        "sha256": dict.fromkeys((*contents, *extra_files), ""),
     }
     folder.mkdir(parents=True, exist_ok=True)
     write_files(folder, contents | {CONFIG: json_bytes(sealed(folder, config, contents))})
@@ -156,23 +174,32 @@ def load_checkpoint(folder: Path | str) -> Checkpoint:
     folder = Path(folder)
     config = read_config(folder)
     contents = {file: read_file(folder, file, config) for file in REQUIRED}
-    try:
-        tokenizer = Tokenizer(contents[TOKENIZER])
-    except TokenizerError as error:
-        raise CheckpointError(f"{folder / TOKENIZER}: {error}") from error
+    tokenizer = _tokenizer_of(contents[TOKENIZER], folder / TOKENIZER)
+    target = None
+    if TARGET_TOKENIZER in config["sha256"]:
+        target = _tokenizer_of(read_file(folder, TARGET_TOKENIZER, config), folder / TARGET_TOKENIZER)
     metrics = parse_json(contents[METRICS], folder / METRICS)
     try:
         about, shape = about_of(config), from_json(ModelConfig, config["model"])
     except (CheckpointError, ConfigError) as error:
         raise CheckpointError(f"{folder / CONFIG}: {error}") from error
-    if tokenizer.vocabulary_size != shape.source_vocabulary or tokenizer.vocabulary_size != shape.target_vocabulary:
+    found = (tokenizer.vocabulary_size, (target or tokenizer).vocabulary_size)
+    if found != (shape.source_vocabulary, shape.target_vocabulary):
+        second = "" if target is None else f", and {TARGET_TOKENIZER} {found[1]}"
         raise CheckpointError(
-            f"{folder / TOKENIZER} has {tokenizer.vocabulary_size} pieces, but {CONFIG} says "
+            f"{folder / TOKENIZER} has {tokenizer.vocabulary_size} pieces{second}, but {CONFIG} says "
             f"{shape.source_vocabulary} source and {shape.target_vocabulary} target entries."
         )
     model = _model_of(shape, contents[WEIGHTS], folder / WEIGHTS)
     identity = f"{config['name']}@{config['sha256'][WEIGHTS][:12]}"
-    return Checkpoint(config["name"], identity, model, tokenizer, config["training"], metrics, about)
+    return Checkpoint(config["name"], identity, model, tokenizer, config["training"], metrics, about, target)
+
+
+def _tokenizer_of(data: bytes, path: Path) -> Tokenizer:
+    try:
+        return Tokenizer(data)
+    except TokenizerError as error:
+        raise CheckpointError(f"{path}: {error}") from error
 
 
 def _model_of(shape: ModelConfig, data: bytes, path: Path) -> Transformer:

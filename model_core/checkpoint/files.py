@@ -13,6 +13,7 @@ from model_core.files import write_together
 
 FORMAT = "regard-checkpoint-1"
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
+TARGET_TOKENIZER = "target_tokenizer.model"  # of a checkpoint whose two languages have a vocabulary each
 METRICS, CARD = "metrics.json", "README.md"
 REQUIRED = (WEIGHTS, TOKENIZER, METRICS, CARD)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # a file of this folder: no path, nothing hidden

@@ -101,8 +101,8 @@ def _told(translator: Translator, translation: Translation) -> dict[str, Any]:
 def _told_one(translator: Translator, found: Decoded) -> dict[str, Any]:
     """`log_probabilities` has one entry a piece, `log_probability` is their sum, `score` that with length penalty."""
     return {
-        "translation": translator.tokenizer.decode(found.ids),
-        "pieces": [translator.tokenizer.piece(id_) for id_ in found.ids],
+        "translation": translator.target_tokenizer.decode(found.ids),
+        "pieces": [translator.target_tokenizer.piece(id_) for id_ in found.ids],
         "log_probabilities": [step.log_probability for step in found.steps],
         "log_probability": found.log_probability,
         "score": found.score,
@@ -128,6 +128,8 @@ def trace(arguments: Namespace) -> int:
 
 def info(arguments: Namespace) -> int:
     """Prints settings, parameters by part, metrics, and each file with its size, once its SHA-256 has been checked."""
+    if arguments.shape is not None:
+        return _tell_shape(arguments.shape)
     folder = find_checkpoint(arguments.checkpoint)
     checkpoint, config = load_checkpoint(folder), read_config(folder)
     sizes = {file: len(read_file(folder, file, config)) for file in config["sha256"]}
@@ -144,6 +146,25 @@ def info(arguments: Namespace) -> int:
     _print_section("metrics", _rows(checkpoint.metrics))
     hashes = config["sha256"]
     _print_section("files, SHA-256 right", [(f, f"{size:>12,} bytes  {hashes[f]}") for f, size in sizes.items()])
+    return 0
+
+
+def _tell_shape(text: str) -> int:
+    """Prints the parameters by part of a model that need not exist, and its memory with and without sharing."""
+    from model_core.experiments.sizes import BYTES_PER_NUMBER, shape_of, size_of
+
+    size, parts = size_of(shape_of(text)), Counter[str]()
+    for part in size.parts:
+        parts[f"{'' if part.stack == 'ends' else part.stack + ' '}{part.part}"] += part.own
+    megabytes = {count: f"{count * BYTES_PER_NUMBER / 1e6:,.1f} MB" for count in (size.parameters, size.unshared)}
+    _print_section("parameters", [(name, f"{count:,}") for name, count in parts.items() if count])
+    _print_section(
+        "together, float32",
+        [
+            ("as it is", f"{size.parameters:,}  {megabytes[size.parameters]}"),
+            ("without sharing", f"{size.unshared:,}  {megabytes[size.unshared]}"),
+        ],
+    )
     return 0
 
 

@@ -141,6 +141,10 @@ def _add_info(parser: argparse.ArgumentParser) -> None:
         "checkpoint", nargs="?", metavar="CHECKPOINT",
         help="checkpoint folder, or the name of one that ships (default: en-fr)",
     )  # fmt: skip
+    parser.add_argument(
+        "--shape", metavar="SETTINGS",
+        help="the parameters of a model of this shape, such as src=32000,tgt=32000,N=6,d_model=512,d_ff=2048,h=8",
+    )  # fmt: skip
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:

@@ -119,7 +119,10 @@ def _evaluate_corpus(checkpoint: Checkpoint, arguments: Namespace) -> dict[str, 
     """Scores against all references of each sentence, and against the first one that stands in the file."""
     decoding = decoding_of(arguments.beam)
     references = group_references(read_pairs(arguments.corpus))[: arguments.limit]
-    translations = translate_all(checkpoint.model, checkpoint.tokenizer, [source for source, _ in references], decoding)
+    sources = [source for source, _ in references]
+    translations = translate_all(
+        checkpoint.model, checkpoint.tokenizer, sources, decoding, target_tokenizer=checkpoint.target
+    )
     several = score(translations, [targets for _, targets in references])
     single = score(translations, [targets[:1] for _, targets in references])
     return {

@@ -162,7 +162,7 @@ def run_experiment(
         source_text=checkpoint.tokenizer.decode(source),
         attention=read.record.weights("encoder_self")[:, 0].cpu().numpy(),
         states=read.encoder_states.cpu().numpy(),
-        text=checkpoint.tokenizer.decode(best.ids),
+        text=checkpoint.target_tokenizer.decode(best.ids),
         log_probability=best.log_probability,
         finished=best.finished,
         original=_scores(written, [token.id for token in trace.predicted_tokens]),

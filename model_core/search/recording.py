@@ -24,7 +24,7 @@ from model_core.trace.trace import TranslationTrace
 
 
 def record(
-    tokenizer: Tokenizer,
+    tokenizers: tuple[Tokenizer, Tokenizer],
     checkpoint: str,
     source: Source,
     forced: ForcedPass,
@@ -38,8 +38,8 @@ def record(
 ) -> TranslationTrace:
     """Runs `target` (`pieces </s>`) through `forced`, which keeps what it sees of `source`, unless it just did.
 
-    `checkpoint` is the id of the checkpoint, `beam` has the hypotheses of the search's steps, if it was a beam search,
-    `languages` the codes of source and target (see `Tokenizer.tokens`).
+    `tokenizers` are those of the source and the target, `languages` the codes of both (see `Tokenizer.tokens`);
+    `checkpoint` is the id of the checkpoint. `beam` has the hypotheses of the search's steps, if it was a beam search.
     """
     steps = forced.score(target, alternatives)
     if beam:  # the </s> that a search cut off by its limit did not reach has no hypotheses
@@ -47,11 +47,11 @@ def record(
             tuple(replace(step, hypotheses=tuple(row)) for step, row in zip(steps, beam, strict=False))
             + steps[len(beam) :]
         )
-    return _assemble(tokenizer, checkpoint, source, target, forced, steps, strategy, length_penalty, languages)
+    return _assemble(tokenizers, checkpoint, source, target, forced, steps, strategy, length_penalty, languages)
 
 
 def _assemble(
-    tokenizer: Tokenizer,
+    tokenizers: tuple[Tokenizer, Tokenizer],
     checkpoint: str,
     source: Source,
     target: Sequence[int],
@@ -61,12 +61,13 @@ def _assemble(
     length_penalty: float,
     languages: tuple[str, str],
 ) -> TranslationTrace:
-    source_tokens = tokenizer.tokens(source.ids, languages[0])
+    source_tokens = tokenizers[0].tokens(source.ids, languages[0])
+    tokenizer = tokenizers[1]
     # Words are counted over the whole translation, so that a piece is the same token as input and as prediction.
     tokens = tokenizer.tokens((BOS_ID, *target), languages[1])
     read, predicted = tokens[:-1], tokens[1:]
     log_probability = sum(step.log_probability for step in steps)
-    ids = {*source.ids, BOS_ID, *target}
+    ids = {BOS_ID, *target}
     for step in steps:
         ids |= {a.id for a in step.alternatives} | {h.id for h in step.hypotheses}
     return TranslationTrace(

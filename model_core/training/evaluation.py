@@ -60,8 +60,13 @@ def translate_all(
     sentences: Sequence[str],
     decoding: DecodingConfig | None = None,
     batch_size: int = 64,
+    target_tokenizer: Tokenizer | None = None,
 ) -> list[str]:
-    """Translations of the sentences, in their order; sentences of similar length are decoded together."""
+    """Translations of the sentences, in their order; sentences of similar length are decoded together.
+
+    `target_tokenizer` is given where the target has a vocabulary of its own.
+    """
+    written = tokenizer if target_tokenizer is None else target_tokenizer
     decoding = DecodingConfig(alternatives=0) if decoding is None else decoding
     ids = [[BOS_ID, *tokenizer.encode(sentence), EOS_ID] for sentence in sentences]
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
@@ -69,7 +74,7 @@ def translate_all(
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
         for row, hypotheses in zip(rows, decode(model, [ids[i] for i in rows], decoding), strict=True):
-            translations[row] = tokenizer.decode(hypotheses[0].ids)
+            translations[row] = written.decode(hypotheses[0].ids)
     return translations
 
 

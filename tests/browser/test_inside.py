@@ -140,3 +140,13 @@ def test_it_fits_the_screen_in_light_and_dark(page: Page, app_url: str, viewport
         ".map(t => t.getBBox()); return b && Math.abs(a.y - b.y) < 6 && a.x + a.width > b.x; }).map(g => g.textContent)"
     )
     assert crowded == []
+
+
+def test_a_built_model_is_drawn_and_offers_nothing_to_choose(page: Page, app_url: str) -> None:
+    open_inside(page, app_url, "shape=src%3D100,tgt%3D120,N%3D2,d_model%3D64,d_ff%3D128,h%3D4")
+    drawn = page.get_by_test_id("drawn-model")
+    expect(drawn.get_by_text("Encoder: 2 layers")).to_be_visible(timeout=60_000)
+    assert drawn.get_by_role("button", name="layer").count() == 0
+    page.get_by_role("button", name="The tutorials' model (32,000 + 32,000)").click()
+    expect(page.get_by_text("93,322,496 parameters")).to_be_visible(timeout=60_000)
+    expect(drawn.get_by_text("Encoder: 6 layers")).to_be_visible(timeout=60_000)

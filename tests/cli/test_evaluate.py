@@ -27,7 +27,9 @@ def test_evaluate_prints_and_saves_what_it_measured(
 ) -> None:
     seen: list[Any] = []
 
-    def translate_all(model: Any, tokenizer: Any, sentences: Sequence[str], decoding: DecodingConfig) -> list[str]:
+    def translate_all(
+        model: Any, tokenizer: Any, sentences: Sequence[str], decoding: DecodingConfig, **tokenizers: Any
+    ) -> list[str]:
         seen.append((sentences, decoding))
         return translations
 

@@ -47,3 +47,9 @@ def test_info_tells_the_purpose_of_a_shipped_checkpoint_by_default(
     assert found.out.count("  example          ") == 5 and "  example          How are you?\n" in found.out
     copy = ask("info", "copy").out
     assert "  task     copy\n" in copy and "language" not in copy
+
+
+def test_a_shape_is_sized_without_a_checkpoint(ask: Ask) -> None:
+    answer = ask("info", "--shape", "src=32000,tgt=32000,N=6,d_model=512,d_ff=2048,h=8")
+    assert "as it is         93,322,496  373.3 MB" in answer.out
+    ask("info", "--shape", "src=32000,h=7").one_sentence("d_model 512 does not split evenly over 7 heads")

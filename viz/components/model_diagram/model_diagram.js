@@ -18,7 +18,7 @@ export default mounted((host) => new Diagram(host));
 class Diagram extends View {
   constructor(host) {
     super();
-    this.root = make("div", "view diagram", { "data-testid": "model-diagram" });
+    this.root = make("div", "view diagram");
     this.svg = draw("svg", { role: "group" });
     const buttons = make("div", "buttons");
     buttons.append(...saveButtons("the diagram", () => this.svg, () => this.data.name));
@@ -29,6 +29,7 @@ class Diagram extends View {
 
   receive(data, setStateValue) {
     Object.assign(this, { data, setStateValue, width: undefined });
+    this.root.dataset.testid = data.site === null ? "drawn-model" : "model-diagram";
     this.paint();
   }
 
@@ -100,8 +101,8 @@ class Diagram extends View {
   attention(group, { label, site, layer, count }, x, top, room) {
     const chosen = site === this.data.site && layer === this.data.layer;
     const choosable = this.data.site !== null; // in a model that is only drawn, nothing can be chosen
-    filled(group, { "data-testid": "block", "data-site": site, "data-layer": layer });
-    if (choosable) filled(group, { class: "block", "aria-pressed": chosen });
+    const place = { "data-site": site, "data-layer": layer };
+    if (choosable) filled(group, { class: "block", "aria-pressed": chosen, "data-testid": "block", ...place });
     const step = Math.min(9, room / this.data.heads);
     for (let head = 0; head < this.data.heads; head++) {
       const dot = chosen && head === this.data.head ? "dot chosen" : "dot";

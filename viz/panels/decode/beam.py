@@ -29,7 +29,7 @@ def packed_tree(
     _translation: Translation,
 ) -> bytes:
     """The tree, packed once a search."""
-    best, tokenizer = _translation.best, _translator.tokenizer
+    best, tokenizer = _translation.best, _translator.target_tokenizer
     return pack_tree(best.beam, piece=tokenizer.piece, decode=tokenizer.decode, best=best.ids, forced=len(prefix))
 
 
@@ -62,7 +62,7 @@ def hypotheses_csv(translator: Translator, translation: Translation) -> str:
     out = io.StringIO()
     table = csv.writer(out)
     table.writerow(["step", "place", "parent", "id", "piece", "log_probability", "score", "finished", "kept", "text"])
-    tokenizer, beam = translator.tokenizer, translation.best.beam
+    tokenizer, beam = translator.target_tokenizer, translation.best.beam
     for step, row in enumerate(beam):
         for index, one in enumerate(row):
             numbers = (f"{one.log_probability:.6f}", f"{one.score:.6f}", int(one.finished), int(one.kept))
@@ -75,7 +75,7 @@ def n_best_table(translator: Translator, translation: Translation) -> pd.DataFra
     """One row a translation, best first."""
     return pd.DataFrame(
         {
-            "translation": [visible(translator.tokenizer.decode(found.ids)) for found in translation.n_best],
+            "translation": [visible(translator.target_tokenizer.decode(found.ids)) for found in translation.n_best],
             "pieces": [len(found.ids) for found in translation.n_best],
             "log P": [found.log_probability for found in translation.n_best],
             "score": [found.score for found in translation.n_best],

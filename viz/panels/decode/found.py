@@ -117,7 +117,8 @@ def _show_forced(translator: Translator, forced: ForcedStart) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="forced"):
         told = [
-            f"“{visible(translator.tokenizer.piece(forced.ids[mark]))}” at step {mark + 1}" for mark in forced.marks
+            f"“{visible(translator.target_tokenizer.piece(forced.ids[mark]))}” at step {mark + 1}"
+            for mark in forced.marks
         ]
         st.text(f"⚑ Forced by you: {', '.join(told)}")
         st.button("Undo the last", on_click=_undo, args=(forced,), icon=":material/undo:", key="undo")

@@ -116,7 +116,7 @@ def effect_on_next_token(
 ) -> None:
     """Bars before and after for the most probable tokens of the chosen row."""
     found = shifts(usual, changed, step, TOKENS_SHOWN)
-    names = told_apart(translator.tokenizer.tokens([shift.id for shift in found]))
+    names = told_apart(translator.target_tokenizer.tokens([shift.id for shift in found]))
     figure = next_token_figure(names, [s.before for s in found], [s.after for s in found], dark=is_dark())
     alt = most_changed(names, found, step)
     st.text(alt)

@@ -84,4 +84,4 @@ def _search(
     _setting: MaskSetting,
 ) -> Searched:
     found = masked_search(_translator.checkpoint.model, Padded(source, length), rows, _setting, decoding)
-    return Searched(_translator.tokenizer.decode(found.ids), found.ids[-1] == EOS_ID)
+    return Searched(_translator.target_tokenizer.decode(found.ids), found.ids[-1] == EOS_ID)

@@ -119,7 +119,7 @@ def test_the_baseline_compares_different_words_only(translator: Translator) -> N
 
 def test_every_word_of_the_set_is_found_in_its_sentences() -> None:
     """All but a few: forms that no rule leads back."""
-    translator = Translator.load(Path(__file__).parents[2] / "checkpoints" / "en-fr")
+    translator = Translator.load(Path(__file__).parents[3] / "checkpoints" / "en-fr")
     every = read_homographs()
     missed = [
         (homograph.word, homograph.source)
