@@ -59,7 +59,8 @@ def model_diagram(
     on an attention block, or Enter while it has the focus, calls `on_pick(site, layer)` before the rerun. `name` names
     the saved files.
 
-    For tests: attention blocks that can be chosen have `data-testid="block"`, `data-site`, `data-layer` (from 0) and `aria-pressed`.
+    For tests: attention blocks that can be chosen have `data-testid="block"`, `data-site`, `data-layer` (from 0) and
+    `aria-pressed`.
     """
     site, layer, head = selected or (None, None, None)
     data = {
